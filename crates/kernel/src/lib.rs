@@ -1,0 +1,55 @@
+//! The attention operation, exact, in O(n) memory, and every question that can be put to it afterwards.
+//!
+//! ```text
+//! s_ij   = scale * q_i . k_j                 the score; hidden cells are excluded, never "very negative"
+//! lse_i  = ln( sum over visible j of exp(s_ij) )
+//! A_ij   = exp(s_ij - lse_i)                 the weight
+//! out_i  = sum_j A_ij v_j
+//! ```
+//!
+//! [`forward`] walks the visible blocks of keys once, keeps one log-sum-exp a row and throws the weights away.
+//! [`Recall`] brings any of them back from `q`, `k` and `lse`: the score is recomputed by the very routine
+//! (`scores`) that the forward pass ran, in the same order of multiplication and summation, so on one
+//! instruction set it is the same number to the last bit.
+//!
+//! Tensors are (batch, len, heads, head_dim), given as slices with strides ([`View`]). The kernel knows nothing of
+//! any framework, of files, tokens or models.
+//!
+//! ```
+//! use attnscope_kernel::{Isa, Params, Recall, View, forward};
+//!
+//! let (len, heads, dim) = (5, 2, 4);
+//! let x: Vec<f32> = (0..len * heads * dim).map(|i| (i as f32 * 0.37).sin()).collect();
+//! let view = View::new(&x, [1, len, heads, dim])?;
+//! let params = Params { causal: true, ..Params::for_head_dim(dim) };
+//!
+//! let done = forward(view, view, view, &params, Isa::detect())?;
+//! let recall = Recall::new(view, view, &done.lse, &params, Isa::detect())?;
+//! let cell = recall.cell(0, 1, 3, 2)?;           // batch, head, query, key
+//! assert!(cell.weight > 0.0 && cell.weight < 1.0);
+//! # Ok::<(), attnscope_kernel::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod accumulate;
+mod error;
+mod exp;
+mod forward;
+mod isa;
+mod mask;
+mod pack;
+mod params;
+mod recall;
+pub mod reference;
+mod rows;
+mod scores;
+mod softmax;
+mod view;
+
+pub use error::Error;
+pub use forward::{Forward, forward};
+pub use isa::Isa;
+pub use mask::{Hidden, Mask};
+pub use params::{Params, Window};
+pub use recall::{Cell, Recall, Tile};
+pub use view::View;

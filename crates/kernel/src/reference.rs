@@ -1,0 +1,65 @@
+//! The oracle: attention in f64, straight from the formula, with every weight kept. Too simple to be wrong, and far
+//! too slow and large for anything but checking.
+
+use crate::forward::Shape;
+use crate::{Error, Mask, Params, View};
+
+/// Everything about one operation, in f64.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// (batch, q_len, q_heads, v_head_dim).
+    pub out: Vec<f64>,
+    /// (batch, q_heads, q_len).
+    pub lse: Vec<f64>,
+    /// (batch, q_heads, q_len, kv_len): scores, as they would be were nothing hidden.
+    pub scores: Vec<f64>,
+    /// (batch, q_heads, q_len, kv_len): weights; 0 where hidden.
+    pub weights: Vec<f64>,
+}
+
+/// softmax(scale q k^T + M) v, shapes as in [`crate::forward`].
+///
+/// # Errors
+/// As [`crate::forward`].
+pub fn attention(q: View, k: View, v: View, params: &Params) -> Result<Reference, Error> {
+    params.check()?;
+    let shape = Shape::of(q, k)?;
+    let mask = Mask::new(params, shape.q_len, shape.kv_len);
+    let v_dim = v.dim();
+    let mut done = Reference {
+        out: vec![0.0; shape.batch * shape.q_len * shape.q_heads * v_dim],
+        lse: Vec::new(),
+        scores: Vec::new(),
+        weights: Vec::new(),
+    };
+    for batch in 0..shape.batch {
+        for head in 0..shape.q_heads {
+            let kv_head = head / shape.group();
+            for query in 0..shape.q_len {
+                let q_row = q.row(batch, query, head);
+                let scores: Vec<f64> = (0..shape.kv_len)
+                    .map(|key| f64::from(params.scale) * dot(q_row, k.row(batch, key, kv_head)))
+                    .collect();
+                let visible = mask.visible(query);
+                let max = scores[visible.clone()].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let sum: f64 = scores[visible.clone()].iter().map(|s| (s - max).exp()).sum();
+                let lse = if visible.is_empty() { f64::NEG_INFINITY } else { max + sum.ln() };
+                for (key, score) in scores.iter().enumerate() {
+                    let weight = if visible.contains(&key) { (score - lse).exp() } else { 0.0 };
+                    let out = ((batch * shape.q_len + query) * shape.q_heads + head) * v_dim;
+                    for (out, v) in done.out[out..].iter_mut().zip(v.row(batch, key, kv_head)) {
+                        *out += weight * f64::from(*v);
+                    }
+                    done.weights.push(weight);
+                }
+                done.lse.push(lse);
+                done.scores.extend(scores);
+            }
+        }
+    }
+    Ok(done)
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+}

@@ -1,0 +1,82 @@
+use crate::error::{Error, argument};
+
+/// A strided (batch, len, heads, dim) window on a slice of numbers. The innermost stride is 1.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a, T = f32> {
+    data: &'a [T],
+    shape: [usize; 4],
+    strides: [usize; 3],
+}
+
+impl<'a, T> View<'a, T> {
+    /// A contiguous view.
+    ///
+    /// # Errors
+    /// If `data` is not exactly as long as the shape says.
+    pub fn new(data: &'a [T], shape: [usize; 4]) -> Result<Self, Error> {
+        let [batch, len, heads, dim] = shape;
+        match size(&[batch, len, heads, dim]) {
+            Some(want) if want == data.len() => {}
+            Some(want) => return argument("data", data.len(), format!("{want} numbers for shape {shape:?}")),
+            None => return argument("shape", format!("{shape:?}"), "small enough to index"),
+        }
+        Self::strided(data, shape, [len * heads * dim, heads * dim, dim])
+    }
+
+    /// A view with the strides of batch, len and heads given in elements.
+    ///
+    /// # Errors
+    /// If the last element would lie outside of `data`.
+    pub fn strided(data: &'a [T], shape: [usize; 4], strides: [usize; 3]) -> Result<Self, Error> {
+        if shape.iter().all(|&n| n > 0) {
+            let last = (0..3).try_fold(shape[3] - 1, |sum: usize, axis| {
+                sum.checked_add((shape[axis] - 1).checked_mul(strides[axis])?)
+            });
+            if last.is_none_or(|last| last >= data.len()) {
+                let got = format!("{shape:?} with strides {strides:?}");
+                return argument("shape", got, format!("within the {} numbers given", data.len()));
+            }
+        }
+        Ok(Self { data, shape, strides })
+    }
+
+    /// (batch, len, heads, dim).
+    pub fn shape(&self) -> [usize; 4] {
+        self.shape
+    }
+
+    pub(crate) fn batch(&self) -> usize {
+        self.shape[0]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.shape[1]
+    }
+
+    pub(crate) fn heads(&self) -> usize {
+        self.shape[2]
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.shape[3]
+    }
+
+    /// The vector at one position of one head.
+    ///
+    /// # Panics
+    /// If an index lies outside of the shape.
+    pub fn row(&self, batch: usize, position: usize, head: usize) -> &'a [T] {
+        let [batches, len, heads, dim] = self.shape;
+        assert!(batch < batches && position < len && head < heads, "row outside of the view");
+        if dim == 0 {
+            return &[];
+        }
+        let start = batch * self.strides[0] + position * self.strides[1] + head * self.strides[2];
+        &self.data[start..start + dim]
+    }
+}
+
+/// The product of sizes, unless it overflows.
+pub(crate) fn size(sizes: &[usize]) -> Option<usize> {
+    sizes.iter().try_fold(1usize, |product, &n| product.checked_mul(n))
+}

@@ -1,0 +1,293 @@
+//! The fast path against the f64 reference, on every instruction set of this machine.
+
+use attnscope_kernel::{Forward, Isa, Mask, Params, Recall, View, Window, forward, reference};
+use proptest::prelude::*;
+
+/// One operation's data, owned.
+#[derive(Debug, Clone)]
+struct Case {
+    q: Vec<f32>,
+    k: Vec<f32>,
+    v: Vec<f32>,
+    q_shape: [usize; 4],
+    k_shape: [usize; 4],
+    v_shape: [usize; 4],
+    params: Params,
+}
+
+impl Case {
+    fn views(&self) -> (View<'_>, View<'_>, View<'_>) {
+        let view = |x, shape| View::new(x, shape).unwrap();
+        (view(&self.q, self.q_shape), view(&self.k, self.k_shape), view(&self.v, self.v_shape))
+    }
+}
+
+/// Numbers that look normal, the same for the same seed.
+fn normal(seed: u64, len: usize, spread: f32) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut uniform = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / (1u64 << 24) as f32
+    };
+    (0..len).map(|_| ((0..6).map(|_| uniform()).sum::<f32>() - 3.0) * 1.41 * spread).collect()
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let sizes = (1..3usize, 1..70usize, 1..200usize, 1..4usize, 1..4usize, 1..40usize, 1..40usize);
+    let options = (any::<bool>(), proptest::option::of((0..80usize, 0..20usize)), 0.1..6.0f32, any::<u64>());
+    (sizes, options).prop_map(|((batch, q_len, kv_len, kv_heads, group, dim, v_dim), (causal, window, spread, seed))| {
+        let q_shape = [batch, q_len, kv_heads * group, dim];
+        let k_shape = [batch, kv_len, kv_heads, dim];
+        let v_shape = [batch, kv_len, kv_heads, v_dim];
+        Case {
+            q: normal(seed, q_shape.iter().product(), spread),
+            k: normal(seed ^ 1, k_shape.iter().product(), 1.0),
+            v: normal(seed ^ 2, v_shape.iter().product(), 1.0),
+            q_shape,
+            k_shape,
+            v_shape,
+            params: Params {
+                causal,
+                window: window.map(|(left, right)| Window { left, right }),
+                ..Params::for_head_dim(dim)
+            },
+        }
+    })
+}
+
+/// What a plain f32 implementation makes of the same case: the yardstick of the error.
+fn plain_f32(case: &Case) -> Vec<f32> {
+    let (q, k, v) = case.views();
+    let [batch, q_len, q_heads, _] = case.q_shape;
+    let group = q_heads / case.k_shape[2];
+    let mask = Mask::new(&case.params, q_len, case.k_shape[1]);
+    let mut out = Vec::new();
+    for b in 0..batch {
+        for i in 0..q_len {
+            for h in 0..q_heads {
+                let dot = |j| q.row(b, i, h).iter().zip(k.row(b, j, h / group)).map(|(a, b)| a * b).sum::<f32>();
+                let scores: Vec<f32> = mask.visible(i).map(|j| dot(j) * case.params.scale).collect();
+                let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let exps: Vec<f32> = scores.iter().map(|s| (s - max).exp()).collect();
+                let sum: f32 = exps.iter().sum();
+                for t in 0..case.v_shape[3] {
+                    let mixed = mask.visible(i).zip(&exps).map(|(j, e)| e / sum * v.row(b, j, h / group)[t]);
+                    out.push(mixed.sum::<f32>());
+                }
+            }
+        }
+    }
+    out
+}
+
+fn worst(got: &[f32], want: &[f64]) -> f64 {
+    got.iter().zip(want).map(|(g, w)| (f64::from(*g) - w).abs()).fold(0.0, f64::max)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// DESIGN's tolerance: at most twice a plain f32 implementation's error, plus 4 eps max|v|.
+    #[test]
+    fn forward_is_as_exact_as_f32_allows(case in case()) {
+        let (q, k, v) = case.views();
+        let want = reference::attention(q, k, v, &case.params).unwrap();
+        let slack = 4.0 * f64::from(f32::EPSILON) * case.v.iter().fold(0.0, |m: f64, x| m.max(f64::from(x.abs())));
+        let allowed = 2.0 * worst(&plain_f32(&case), &want.out) + slack;
+        for isa in Isa::all() {
+            let got = forward(q, k, v, &case.params, isa).unwrap();
+            let error = worst(&got.out, &want.out);
+            prop_assert!(error <= allowed, "{}: out error {error:e}, allowed {allowed:e}", isa.name());
+            for (row, (got, want)) in got.lse.iter().zip(&want.lse).enumerate() {
+                // Scores reach about 40 here; an f32 sum of products of that size is good to a few 1e-6.
+                let same = (got - want).abs() <= 1e-5 || (got.is_infinite() && got == want);
+                prop_assert!(same, "{}: lse of row {row}: {got} for {want}", isa.name());
+            }
+        }
+    }
+
+    /// Weights recalled from q, k and lse are the reference's, hidden cells exactly 0, and rows sum to 1.
+    #[test]
+    fn recalled_weights_are_exact(case in case()) {
+        let (q, k, v) = case.views();
+        let want = reference::attention(q, k, v, &case.params).unwrap();
+        let [batch, q_len, q_heads, _] = case.q_shape;
+        let kv_len = case.k_shape[1];
+        for isa in Isa::all() {
+            let done = forward(q, k, v, &case.params, isa).unwrap();
+            let recall = Recall::new(q, k, &done.lse, &case.params, isa).unwrap();
+            for b in 0..batch {
+                for h in 0..q_heads {
+                    let tile = recall.tile(b, h, 0..q_len, 0..kv_len).unwrap();
+                    let at = (b * q_heads + h) * q_len * kv_len;
+                    for (cell, (got, want)) in tile.weights.iter().zip(&want.weights[at..]).enumerate() {
+                        prop_assert!((got - want).abs() <= 2e-5, "{}: cell {cell}: {got} for {want}", isa.name());
+                        if recall.mask().hidden(cell / kv_len, cell % kv_len).is_some() {
+                            prop_assert_eq!(*got, 0.0);
+                        }
+                    }
+                    for (i, row) in tile.weights.chunks(kv_len).enumerate() {
+                        let sum: f64 = row.iter().sum();
+                        let want = if recall.mask().visible(i).is_empty() { 0.0 } else { 1.0 };
+                        prop_assert!((sum - want).abs() < 2e-6, "{}: row {i} sums to {sum}", isa.name());
+                    }
+                }
+            }
+        }
+    }
+
+    /// A cell asked for alone is bit-identical to the same cell of any tile.
+    #[test]
+    fn a_cell_is_a_cell_however_it_is_asked_for(case in case(), pick in any::<[u16; 3]>()) {
+        let (q, k, v) = case.views();
+        let [_, q_len, q_heads, _] = case.q_shape;
+        let kv_len = case.k_shape[1];
+        let pick = pick.map(usize::from);
+        let (head, query, key) = (pick[0] % q_heads, pick[1] % q_len, pick[2] % kv_len);
+        for isa in Isa::all() {
+            let done = forward(q, k, v, &case.params, isa).unwrap();
+            let recall = Recall::new(q, k, &done.lse, &case.params, isa).unwrap();
+            let cell = recall.cell(0, head, query, key).unwrap();
+            let tile = recall.tile(0, head, 0..q_len, 0..kv_len).unwrap();
+            prop_assert_eq!(cell.score.to_bits(), tile.scores[query * kv_len + key].to_bits());
+            prop_assert_eq!(cell.weight.to_bits(), tile.weights[query * kv_len + key].to_bits());
+            prop_assert_eq!(cell.hidden.is_some(), cell.log_weight == f64::NEG_INFINITY);
+        }
+    }
+}
+
+fn small(len: usize, params: Params) -> Case {
+    let shape = [1, len, 2, 8];
+    let x = |seed| normal(seed, len * 16, 1.0);
+    Case { q: x(1), k: x(2), v: x(3), q_shape: shape, k_shape: shape, v_shape: shape, params }
+}
+
+fn run(case: &Case, isa: Isa) -> Forward {
+    let (q, k, v) = case.views();
+    forward(q, k, v, &case.params, isa).unwrap()
+}
+
+#[test]
+fn strides_change_nothing() {
+    let case = small(37, Params { causal: true, ..Params::for_head_dim(8) });
+    // The same numbers laid out head by head, as frameworks that keep (batch, heads, len, dim) have them.
+    let by_head = |x: &[f32]| -> Vec<f32> {
+        (0..2).flat_map(|h| (0..37).flat_map(move |i| (0..8).map(move |t| (i * 2 + h) * 8 + t))).map(|at| x[at]).collect()
+    };
+    let (q, k, v) = (by_head(&case.q), by_head(&case.k), by_head(&case.v));
+    let view = |x| View::strided(x, [1, 37, 2, 8], [37 * 16, 8, 37 * 8]).unwrap();
+    for isa in Isa::all() {
+        assert_eq!(run(&case, isa), forward(view(&q), view(&k), view(&v), &case.params, isa).unwrap());
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let case = small(300, Params { causal: true, ..Params::for_head_dim(8) });
+    let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    for isa in Isa::all() {
+        assert_eq!(on(1).install(|| run(&case, isa)), on(3).install(|| run(&case, isa)));
+    }
+}
+
+#[test]
+fn a_query_block_at_the_end_of_a_cache_sees_what_the_whole_would() {
+    let case = small(90, Params { causal: true, ..Params::for_head_dim(8) });
+    let (q, k, v) = case.views();
+    for isa in Isa::all() {
+        let whole = forward(q, k, v, &case.params, isa).unwrap();
+        let last = View::new(&case.q[80 * 16..], [1, 10, 2, 8]).unwrap();
+        let tail = forward(last, k, v, &case.params, isa).unwrap();
+        for (got, want) in tail.out.iter().zip(&whole.out[80 * 16..]) {
+            assert!((got - want).abs() < 1e-6, "{}: {got} for {want}", isa.name());
+        }
+    }
+}
+
+#[test]
+fn rows_that_see_nothing_give_zero_and_minus_infinity() {
+    // Five queries on two keys: aligned bottom-right, the first three stand before every key.
+    let params = Params { causal: true, ..Params::for_head_dim(8) };
+    let (q, kv) = (normal(1, 5 * 8, 1.0), normal(2, 2 * 8, 1.0));
+    let (q, kv) = (View::new(&q, [1, 5, 1, 8]).unwrap(), View::new(&kv, [1, 2, 1, 8]).unwrap());
+    for isa in Isa::all() {
+        let done = forward(q, kv, kv, &params, isa).unwrap();
+        assert!(done.out[..3 * 8].iter().all(|x| *x == 0.0));
+        assert!(done.lse[..3].iter().all(|x| *x == f64::NEG_INFINITY));
+        assert!(done.lse[3..].iter().all(|x| x.is_finite()));
+        let cell = Recall::new(q, kv, &done.lse, &params, isa).unwrap().cell(0, 0, 0, 1).unwrap();
+        assert_eq!(cell.weight, 0.0);
+    }
+}
+
+#[test]
+fn huge_and_hopeless_scores_are_ordinary() {
+    // Every visible score lies far below any "large negative number" a mask might add.
+    let q = [1e4f32, 0.0];
+    let k = [-1e4f32, 0.0, -1.0001e4, 0.0, -3e4, 0.0];
+    let v = [1.0f32, 2.0, 3.0];
+    let params = Params { scale: 1.0, ..Params::for_head_dim(2) };
+    let (q, k) = (View::new(&q, [1, 1, 1, 2]).unwrap(), View::new(&k, [1, 3, 1, 2]).unwrap());
+    let v = View::new(&v, [1, 3, 1, 1]).unwrap();
+    for isa in Isa::all() {
+        let done = forward(q, k, v, &params, isa).unwrap();
+        assert_eq!(done.out, [1.0], "{}", isa.name());
+        let cell = Recall::new(q, k, &done.lse, &params, isa).unwrap().cell(0, 0, 0, 0).unwrap();
+        assert_eq!(cell.weight, 1.0, "score {} lse {}", cell.score, cell.lse);
+    }
+}
+
+#[test]
+fn nan_in_a_query_stays_in_its_row() {
+    let mut case = small(40, Params { causal: true, ..Params::for_head_dim(8) });
+    case.q[7 * 16 + 3] = f32::NAN; // query 7 of head 0
+    for isa in Isa::all() {
+        let done = run(&case, isa);
+        for (row, out) in done.out.chunks(8).enumerate() {
+            assert_eq!(out.iter().any(|x| x.is_nan()), row == 14, "{}: row {row}", isa.name());
+        }
+    }
+}
+
+#[test]
+fn empty_inputs_give_empty_outputs() {
+    for (q_len, kv_len, batch) in [(0, 3, 1), (3, 0, 1), (3, 3, 0), (0, 0, 0)] {
+        let (q, kv) = (vec![0.5; batch * q_len * 4], vec![0.5; batch * kv_len * 4]);
+        let q = View::new(&q, [batch, q_len, 1, 4]).unwrap();
+        let kv = View::new(&kv, [batch, kv_len, 1, 4]).unwrap();
+        let done = forward(q, kv, kv, &Params::for_head_dim(4), Isa::detect()).unwrap();
+        assert_eq!(done.out, vec![0.0; batch * q_len * 4]);
+        assert_eq!(done.lse, vec![f64::NEG_INFINITY; batch * q_len]);
+    }
+}
+
+#[test]
+fn wrong_shapes_are_named() {
+    let x = vec![0.0; 64];
+    let view = |shape| View::new(&x[..shape_len(shape)], shape).unwrap();
+    let params = Params::for_head_dim(4);
+    let message = |q, k, v| forward(q, k, v, &params, Isa::detect()).unwrap_err().to_string();
+    let q = view([1, 2, 4, 4]);
+    assert_eq!(message(q, view([1, 2, 3, 4]), view([1, 2, 3, 4])), "kv_heads is 3, but must be a divisor of q_heads, 4");
+    assert_eq!(message(q, view([1, 2, 2, 2]), view([1, 2, 2, 4])), "k head_dim is 2, but must be 4, as in q");
+    assert_eq!(message(q, view([1, 2, 2, 4]), view([1, 3, 2, 4])), "v len is 3, but must be 2, as in k");
+    let error = View::new(&x, [1, 2, 3, 4]).unwrap_err().to_string();
+    assert_eq!(error, "data is 64, but must be 24 numbers for shape [1, 2, 3, 4]");
+    assert!(View::strided(&x, [1, 9, 1, 4], [0, 8, 0]).is_err(), "row 8 would end at 68");
+    assert!(View::new(&x, [usize::MAX, 2, 2, 2]).is_err());
+}
+
+fn shape_len(shape: [usize; 4]) -> usize {
+    shape.iter().product()
+}
+
+#[test]
+fn the_mask_says_why() {
+    let params = Params { causal: true, window: Some(Window { left: 1, right: 0 }), ..Params::for_head_dim(4) };
+    let mask = Mask::new(&params, 4, 4);
+    let row: Vec<_> = (0..4).map(|key| mask.hidden(2, key).map(|h| h.name())).collect();
+    assert_eq!(row, [Some("outside_window"), None, None, Some("future")]);
+    assert_eq!(mask.visible(0), 0..1);
+}

@@ -1,0 +1,91 @@
+// The page's whole state in one place. Parts of the page watch slices of it and draw them;
+// only `actions.js` changes it.
+
+/** @import { Cell, HeadFacts, Meta, Row, Source, Values, Worked } from './contract.js' */
+/** @import { View } from './address.js' */
+import { EMPTY_VIEW } from './address.js';
+
+/**
+ * Something asked of the server. While a new answer is awaited the old one stays, so that
+ * nothing flickers; `value` and `error` say what is known now.
+ * @template T
+ * @typedef {object} Asked
+ * @property {boolean} busy
+ * @property {number} since      When the question was put, in milliseconds
+ * @property {T | null} value
+ * @property {string | null} error
+ */
+
+/** @typedef {'q' | 'k' | 'v' | 'score' | 'weight'} Term  A quantity with a colour of its own. */
+/** @typedef {{query: number, key: number}} Spot */
+
+/**
+ * @typedef {object} State
+ * @property {Asked<Source[]>} sources
+ * @property {View} view
+ * @property {Asked<Meta>} trace
+ * @property {Asked<HeadFacts[]>} heads   of one layer
+ * @property {Asked<Row>} row
+ * @property {Asked<Cell>} cell
+ * @property {Asked<Values>} values
+ * @property {Asked<Worked>} worked
+ * @property {Spot | null} hover          The cell under the pointer
+ * @property {string | null} notice       One message about the address
+ * @property {'light' | 'dark'} theme
+ */
+
+/** @returns {Asked<any>} */
+export const nothing = () => ({ busy: false, since: 0, value: null, error: null });
+
+/** @type {State} */
+let state = {
+  sources: nothing(),
+  view: { ...EMPTY_VIEW },
+  trace: nothing(),
+  heads: nothing(),
+  row: nothing(),
+  cell: nothing(),
+  values: nothing(),
+  worked: nothing(),
+  hover: null,
+  notice: null,
+  theme: 'light',
+};
+
+/** @type {Set<() => void>} */
+const watchers = new Set();
+let told = true;
+
+export const get = () => state;
+
+/** @param {Partial<State>} changes */
+export function set(changes) {
+  state = { ...state, ...changes };
+  if (!told) return;
+  told = false;
+  // One telling for all changes made in the same turn.
+  queueMicrotask(() => {
+    told = true;
+    for (const watcher of [...watchers]) watcher();
+  });
+}
+
+/**
+ * Calls `draw` now, and again whenever one of the picked values is another one.
+ * @template {readonly unknown[]} T
+ * @param {(state: State) => T} pick
+ * @param {(...picked: T) => void} draw
+ * @returns {() => void}  stops watching
+ */
+export function watch(pick, draw) {
+  let last = pick(state);
+  const watcher = () => {
+    const next = pick(state);
+    if (next.every((value, i) => Object.is(value, last[i]))) return;
+    last = next;
+    draw(...next);
+  };
+  watchers.add(watcher);
+  draw(...last);
+  return () => watchers.delete(watcher);
+}
