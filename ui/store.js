@@ -29,7 +29,9 @@ import { EMPTY_VIEW } from './address.js';
  * @property {Asked<Cell>} cell
  * @property {Asked<Values>} values
  * @property {Asked<Worked>} worked
+ * @property {Asked<number>} tiles        How many tiles of the map have come
  * @property {Spot | null} hover          The cell under the pointer
+ * @property {Term | null} lit            The quantity being pointed at in a formula
  * @property {string | null} notice       One message about the address
  * @property {'light' | 'dark'} theme
  */
@@ -47,7 +49,9 @@ let state = {
   cell: nothing(),
   values: nothing(),
   worked: nothing(),
+  tiles: nothing(),
   hover: null,
+  lit: null,
   notice: null,
   theme: 'light',
 };
@@ -72,9 +76,9 @@ export function set(changes) {
 
 /**
  * Calls `draw` now, and again whenever one of the picked values is another one.
- * @template {readonly unknown[]} T
+ * @template {unknown[]} const T
  * @param {(state: State) => T} pick
- * @param {(...picked: T) => void} draw
+ * @param {(...picked: NoInfer<T>) => void} draw
  * @returns {() => void}  stops watching
  */
 export function watch(pick, draw) {

@@ -1,1 +1,28 @@
-//! attnscope inspect.
+//! What a run of attention leaves behind, and every question that can be put to it.
+//!
+//! A [`Trace`] keeps the q, k, v, out and lse of each layer, never the weights. Whatever produced it (a model, the
+//! worked example, a file), the questions are the same: [`Trace::cell`], [`Trace::row`], [`Trace::tile`],
+//! [`Trace::heads`]. Answers are plain structs that serialise to the JSON of the command line and of the page.
+//! Nothing here knows of models, HTTP or pixels.
+
+mod cell;
+mod data;
+mod error;
+pub mod example;
+mod file;
+mod heads;
+mod row;
+mod site;
+mod tile;
+mod tokens;
+mod trace;
+
+pub use cell::{Cell, TokenAt};
+pub use data::{Data, Tensor};
+pub use error::Error;
+pub use heads::{HeadStats, Proof};
+pub use row::{Row, Strong};
+pub use site::{Site, SiteKind};
+pub use tile::{MapTile, hidden_code};
+pub use tokens::Token;
+pub use trace::{At, Model, Trace};

@@ -114,6 +114,35 @@ impl<'a> Recall<'a> {
         Ok(tile)
     }
 
+    /// What a tile's weights make of the values, in f64: (queries x v_head_dim) sums of weight * v. A tile that spans
+    /// every visible key of a row gives its output, by the query path instead of the fast one.
+    ///
+    /// # Errors
+    /// If `v` is not (batch, kv_len, kv_heads, v_head_dim), or an index is out of range.
+    pub fn mix(&self, batch: usize, head: usize, tile: &Tile, v: View) -> Result<Vec<f64>, Error> {
+        let want = [self.shape.batch, self.shape.kv_len, self.shape.kv_heads, v.dim()];
+        if v.shape() != want {
+            return argument("v shape", format!("{:?}", v.shape()), format!("{want:?}"));
+        }
+        self.lse(batch, head, tile.queries.start)?;
+        let kv_head = head / self.shape.group();
+        let mut mixed = vec![0.0; tile.queries.len() * v.dim()];
+        dispatch!(self.isa.0, simd => simd.vectorize(
+            #[inline(always)]
+            || {
+                let rows = mixed.chunks_exact_mut(v.dim().max(1)).zip(tile.weights.chunks_exact(tile.keys.len()));
+                for (mixed, weights) in rows {
+                    for (key, &weight) in tile.keys.clone().zip(weights).filter(|(_, weight)| **weight != 0.0) {
+                        for (sum, &v) in mixed.iter_mut().zip(v.row(batch, key, kv_head)) {
+                            *sum += weight * f64::from(v);
+                        }
+                    }
+                }
+            }
+        ));
+        Ok(mixed)
+    }
+
     #[inline(always)]
     fn fill<S: Simd>(&self, simd: S, batch: usize, head: usize, tile: &mut Tile) {
         let lanes = lanes::<S>();

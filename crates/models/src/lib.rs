@@ -1,1 +1,23 @@
-//! attnscope models.
+//! Real transformers: a checkpoint goes in, a [`Trace`](attnscope_inspect::Trace), logits or text come out.
+//!
+//! One file a family ([`families`]); one loading path ([`checkpoint`]) for Hugging Face folders and GGUF files.
+//! candle does the linear algebra, the attnscope kernel all attention. Nothing here knows of HTTP or pixels.
+
+mod attend;
+mod checkpoint;
+mod error;
+pub mod families;
+mod folder;
+mod generate;
+mod gguf;
+mod model;
+mod source;
+mod tokenizer;
+mod weights;
+
+pub use attend::{Cache, Keep, Run};
+pub use error::Error;
+pub use generate::{Generated, Greedy};
+pub use model::{Model, Prompt, Shape};
+pub use source::{Ask, DEFAULT_TEXT, Source};
+pub use tokenizer::Tokenizer;

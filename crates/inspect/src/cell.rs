@@ -1,0 +1,106 @@
+use attnscope_kernel::Isa;
+use serde::Serialize;
+
+use crate::{At, Error, SiteKind, Trace, tokens};
+
+/// A token with its position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TokenAt {
+    /// Position, from 0.
+    pub index: usize,
+    /// Display text.
+    pub token: String,
+}
+
+/// One cell of the attention matrix, worked out from the two vectors to the weight and what it moves.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    /// The layer, from 0.
+    pub layer: usize,
+    /// The query head, from 0.
+    pub head: usize,
+    /// The kv head that this query head reads.
+    pub kv_head: usize,
+    /// Which attention of the layer.
+    pub site: SiteKind,
+    /// Who asks.
+    pub query: TokenAt,
+    /// Who is asked.
+    pub key: TokenAt,
+    /// The query vector, (head_dim), after rotary embedding where there is one.
+    pub q: Vec<f32>,
+    /// The key vector, (head_dim), likewise.
+    pub k: Vec<f32>,
+    /// q and k multiplied element by element.
+    pub products: Vec<f64>,
+    /// Their sum.
+    pub dot: f64,
+    /// What the sum is multiplied by.
+    pub scale: f32,
+    /// scale * dot as the kernel computes it, in f32, before the mask hides anything.
+    pub score: f64,
+    /// Why the query does not see the key; null where it does.
+    pub mask: Option<&'static str>,
+    /// Natural log of the row's sum of exponentials; null for a row that sees nothing.
+    pub lse: Option<f64>,
+    /// score - lse; null where hidden.
+    pub log_weight: Option<f64>,
+    /// exp(score - lse); exactly 0 where hidden.
+    pub weight: f64,
+    /// The sum of all weights of the row.
+    pub row_sum: f64,
+    /// The value vector, (v_head_dim).
+    pub v: Vec<f32>,
+    /// The row's output z, (v_head_dim): the sum of weight * v over all keys.
+    pub out: Vec<f32>,
+    /// The weighted value vector's part of out: |A_ij v_j| / sum over j of |A_ij v_j|.
+    pub share: f64,
+}
+
+impl Trace {
+    /// One cell, worked out. The weight costs O(head_dim); the row's sum and the share O(n head_dim).
+    ///
+    /// # Errors
+    /// If the layer, head, query or key is out of range.
+    pub fn cell(&self, at: At, query: usize, key: usize) -> Result<Cell, Error> {
+        let site = self.head_site(at)?;
+        tokens::check(site.q_len(), "query", query)?;
+        tokens::check(site.kv_len(), "key", key)?;
+        let recall = site.recall(Isa::detect())?;
+        let cell = recall.cell(0, at.head, query, key)?;
+        let row = recall.tile(0, at.head, query..query + 1, 0..site.kv_len())?.weights;
+        let kv_head = site.kv_head(at.head);
+        let (q, k, v) = (site.q.row(query, at.head), site.k.row(key, kv_head), site.v.row(key, kv_head));
+        let products: Vec<f64> = q.iter().zip(k).map(|(q, k)| f64::from(*q) * f64::from(*k)).collect();
+        let moved = |j: usize, weight: f64| weight * length(site.v.row(j, kv_head));
+        let all_moved: f64 = row.iter().enumerate().map(|(j, weight)| moved(j, *weight)).sum();
+        let finite = |x: f64| x.is_finite().then_some(x);
+        Ok(Cell {
+            layer: at.layer,
+            head: at.head,
+            kv_head,
+            site: at.site,
+            query: self.token(query),
+            key: self.token(key),
+            q: q.to_vec(),
+            k: k.to_vec(),
+            dot: products.iter().sum(),
+            products,
+            scale: site.params.scale,
+            score: cell.score,
+            mask: cell.hidden.map(|hidden| hidden.name()),
+            lse: finite(cell.lse),
+            log_weight: finite(cell.log_weight),
+            weight: cell.weight,
+            row_sum: row.iter().sum(),
+            v: v.to_vec(),
+            out: site.out.row(query, at.head).to_vec(),
+            share: if all_moved > 0.0 { moved(key, cell.weight) / all_moved } else { 0.0 },
+        })
+    }
+}
+
+/// The length of a vector.
+fn length(x: &[f32]) -> f64 {
+    x.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt()
+}

@@ -1,0 +1,177 @@
+//! The worked example: ten tokens, hand-designed, not trained, so small that every number fits on a page, and run
+//! through the same kernel as any model.
+
+use attnscope_kernel::{Isa, Params, View, forward};
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Model, Site, SiteKind, Tensor, Token, Trace};
+
+/// The example as it is written down.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Example {
+    /// The ten tokens.
+    pub tokens: Vec<String>,
+    /// That it is hand-designed.
+    pub note: String,
+    /// Short names of the dimensions.
+    pub dims: Dims,
+    /// One sentence about each dimension.
+    pub dim_notes: Dims,
+    /// (len, d_model): the tokens' own vectors.
+    pub x: Matrix,
+    /// (d_model, d_k).
+    pub w_q: Matrix,
+    /// (d_model, d_k).
+    pub w_k: Matrix,
+    /// (d_model, d_v).
+    pub w_v: Matrix,
+    /// (d_v, d_model).
+    pub w_o: Matrix,
+}
+
+/// Rows of a matrix.
+pub type Matrix = Vec<Vec<f32>>;
+
+/// Words about the dimensions of x, of q and k, and of v.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dims {
+    /// Of the tokens' own vectors.
+    pub x: Vec<String>,
+    /// Of queries and keys.
+    pub qk: Vec<String>,
+    /// Of values.
+    pub v: Vec<String>,
+}
+
+/// Every matrix of the example, for a page that shows them all.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Worked {
+    /// Short names of the dimensions.
+    pub dims: Dims,
+    /// One sentence about each dimension.
+    pub dim_notes: Dims,
+    /// The tokens' own vectors.
+    pub x: Matrix,
+    /// Makes queries.
+    pub w_q: Matrix,
+    /// Makes keys.
+    pub w_k: Matrix,
+    /// Makes values.
+    pub w_v: Matrix,
+    /// Takes what was mixed back to the tokens' own space.
+    pub w_o: Matrix,
+    /// X W_Q.
+    pub q: Matrix,
+    /// X W_K.
+    pub k: Matrix,
+    /// X W_V.
+    pub v: Matrix,
+    /// A V, as the kernel made it.
+    pub z: Matrix,
+    /// z W_O.
+    pub zo: Matrix,
+    /// x + z W_O.
+    pub y: Matrix,
+    /// Q K' / sqrt(d_k), nothing hidden.
+    pub scores: Vec<Vec<f64>>,
+    /// The mask: 0 where visible, null (minus infinity) where hidden.
+    pub m: Vec<Vec<Option<f32>>>,
+    /// softmax(scores + M).
+    pub weights: Vec<Vec<f64>>,
+    /// softmax(scores): the weights were nothing hidden.
+    pub weights_unmasked: Vec<Vec<f64>>,
+}
+
+impl Example {
+    /// The built-in example.
+    pub fn load() -> Self {
+        // Built in and covered by tests: it parses.
+        serde_json::from_str(include_str!("example.json")).expect("the built-in example parses")
+    }
+
+    /// The sentence.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for token in &self.tokens {
+            if !text.is_empty() && token != "." {
+                text.push(' ');
+            }
+            text.push_str(token);
+        }
+        text
+    }
+
+    /// Runs it through the kernel, bidirectional or causal.
+    ///
+    /// # Errors
+    /// If the kernel refuses, which it does not for the built-in numbers.
+    pub fn trace(&self, causal: bool) -> Result<Trace, Error> {
+        let len = self.x.len();
+        let (q, k, v) = (product(&self.x, &self.w_q), product(&self.x, &self.w_k), product(&self.x, &self.w_v));
+        let dims = [q[0].len(), v[0].len()];
+        let [q, k, v] = [q, k, v].map(|matrix| matrix.concat());
+        let params = Params { causal, ..Params::for_head_dim(dims[0]) };
+        let view = |data, dim| View::new(data, [1, len, 1, dim]);
+        let done = forward(view(&q, dims[0])?, view(&k, dims[0])?, view(&v, dims[1])?, &params, Isa::detect())?;
+        let site = Site {
+            kind: SiteKind::SelfAttention,
+            layer: 0,
+            params,
+            q: Tensor::new(q, [len, 1, dims[0]]),
+            k: Tensor::new(k, [len, 1, dims[0]]),
+            v: Tensor::new(v, [len, 1, dims[1]]),
+            out: Tensor::new(done.out, [len, 1, dims[1]]),
+            lse: done.lse.into(),
+        };
+        let tokens = self.tokens.iter().map(|token| Token::plain(None, token)).collect();
+        let model = Model { name: "The worked example".to_owned(), note: self.note.clone(), ..Model::default() };
+        Trace::new(model, self.text(), tokens, vec![site])
+    }
+
+    /// Every matrix of it.
+    ///
+    /// # Errors
+    /// As [`Example::trace`].
+    pub fn worked(&self, causal: bool) -> Result<Worked, Error> {
+        let (trace, unmasked) = (self.trace(causal)?, self.trace(false)?);
+        let site = &trace.sites[0];
+        let len = self.x.len();
+        let recall = site.recall(Isa::detect())?;
+        let tile = recall.tile(0, 0, 0..len, 0..len)?;
+        let all = unmasked.sites[0].recall(Isa::detect())?.tile(0, 0, 0..len, 0..len)?;
+        let z = rows(&site.out.data, site.v_head_dim());
+        let zo = product(&z, &self.w_o);
+        let hidden = |i: usize, j: usize| recall.mask().hidden(i, j).is_none().then_some(0.0);
+        Ok(Worked {
+            dims: self.dims.clone(),
+            dim_notes: self.dim_notes.clone(),
+            x: self.x.clone(),
+            w_q: self.w_q.clone(),
+            w_k: self.w_k.clone(),
+            w_v: self.w_v.clone(),
+            w_o: self.w_o.clone(),
+            q: rows(&site.q.data, site.head_dim()),
+            k: rows(&site.k.data, site.head_dim()),
+            v: rows(&site.v.data, site.v_head_dim()),
+            y: self.x.iter().zip(&zo).map(|(x, zo)| x.iter().zip(zo).map(|(x, zo)| x + zo).collect()).collect(),
+            z,
+            zo,
+            scores: rows(&tile.scores, len),
+            m: (0..len).map(|i| (0..len).map(|j| hidden(i, j)).collect()).collect(),
+            weights: rows(&tile.weights, len),
+            weights_unmasked: rows(&all.weights, len),
+        })
+    }
+}
+
+fn rows<T: Copy>(data: &[T], width: usize) -> Vec<Vec<T>> {
+    data.chunks_exact(width).map(<[T]>::to_vec).collect()
+}
+
+/// a b, summed in f64 so that short decimals stay short.
+fn product(a: &Matrix, b: &Matrix) -> Matrix {
+    let entry = |row: &[f32], column: usize| {
+        row.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(b[column])).sum::<f64>() as f32
+    };
+    a.iter().map(|row| (0..b[0].len()).map(|column| entry(row, column)).collect()).collect()
+}

@@ -1,0 +1,47 @@
+use std::ops::Range;
+
+use attnscope_kernel::{Hidden, Isa};
+
+use crate::{At, Error, Trace};
+
+/// A rectangle of a map: one f32 a cell, the weight, or where hidden the negative [`hidden_code`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapTile {
+    /// The queries it spans.
+    pub queries: Range<usize>,
+    /// The keys it spans.
+    pub keys: Range<usize>,
+    /// (queries x keys).
+    pub cells: Vec<f32>,
+}
+
+/// How a map tells a hidden cell from a small one: -1 future, -2 outside_window, -3 padding, -4 other_segment,
+/// -5 knocked_out.
+pub fn hidden_code(hidden: Hidden) -> f32 {
+    match hidden {
+        Hidden::Future => -1.0,
+        Hidden::OutsideWindow => -2.0,
+        _ => f32::NAN,
+    }
+}
+
+impl Trace {
+    /// The weights of a rectangle of one head; only its own rows and columns are computed.
+    ///
+    /// # Errors
+    /// If the layer or head is out of range, or a range is empty, reversed or out of range.
+    pub fn tile(&self, at: At, queries: Range<usize>, keys: Range<usize>) -> Result<MapTile, Error> {
+        let site = self.head_site(at)?;
+        let recall = site.recall(Isa::detect())?;
+        let tile = recall.tile(0, at.head, queries, keys)?;
+        let mut cells: Vec<f32> = tile.weights.iter().map(|weight| *weight as f32).collect();
+        for (query, row) in tile.queries.clone().zip(cells.chunks_exact_mut(tile.keys.len())) {
+            for (key, cell) in tile.keys.clone().zip(row) {
+                if let Some(hidden) = recall.mask().hidden(query, key) {
+                    *cell = hidden_code(hidden);
+                }
+            }
+        }
+        Ok(MapTile { queries: tile.queries, keys: tile.keys, cells })
+    }
+}

@@ -1,0 +1,135 @@
+use attnscope_kernel::Isa;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Site, SiteKind, Token, tokens};
+
+/// What made a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Model {
+    /// Its name, as a person would say it.
+    pub name: String,
+    /// Its family, `llama` or `bert`; empty for the worked example.
+    #[serde(default)]
+    pub family: String,
+    /// SHA-256 of its weights in hexadecimal, where known.
+    #[serde(default)]
+    pub sha256: Option<String>,
+    /// What a reader must know of it, such as that it is hand-designed.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// What a run of attention leaves behind: enough to bring back any weight, in O(n) memory a head.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// What made it.
+    pub model: Model,
+    /// The text that was read.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: Vec<Token>,
+    /// Every attention of the run, layers in order.
+    pub sites: Vec<Site>,
+    /// The version of attnscope that made it.
+    pub version: String,
+    /// The instruction set it was made on.
+    pub isa: String,
+}
+
+/// Which head of which attention.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct At {
+    /// Which attention of the layer.
+    pub site: SiteKind,
+    /// The layer, from 0.
+    pub layer: usize,
+    /// The query head, from 0.
+    pub head: usize,
+}
+
+impl Trace {
+    /// A trace of a run that was made here and now.
+    ///
+    /// # Errors
+    /// If the pieces of a site do not fit each other, or do not fit the tokens.
+    pub fn new(model: Model, text: String, tokens: Vec<Token>, sites: Vec<Site>) -> Result<Self, Error> {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let isa = Isa::detect().name().to_owned();
+        let trace = Self { model, text, tokens, sites, version, isa };
+        trace.check()?;
+        Ok(trace)
+    }
+
+    /// Checks that the pieces fit each other.
+    ///
+    /// # Errors
+    /// Naming the piece that does not fit.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for site in &self.sites {
+            site.check()?;
+            if site.kind == SiteKind::SelfAttention && (site.q_len(), site.kv_len()) != (self.tokens.len(), self.tokens.len()) {
+                return Err(Error::Site {
+                    site: format!("layer {} {}", site.layer, site.kind),
+                    source: attnscope_kernel::Error::Argument {
+                        argument: "(q_len, kv_len)",
+                        got: format!("({}, {})", site.q_len(), site.kv_len()),
+                        want: format!("{}, the number of tokens", self.tokens.len()),
+                    },
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// One attention of one layer.
+    ///
+    /// # Errors
+    /// If there is no such layer; the error says which there are.
+    pub fn site(&self, kind: SiteKind, layer: usize) -> Result<&Site, Error> {
+        let layers = || self.sites.iter().filter(|site| site.kind == kind).map(|site| site.layer);
+        if let Some(site) = self.sites.iter().find(|site| site.kind == kind && site.layer == layer) {
+            return Ok(site);
+        }
+        match (layers().min(), layers().max()) {
+            (Some(first), Some(last)) => {
+                Err(Error::OutOfRange { what: "layer", got: layer, range: format!("there are layers {first} to {last}") })
+            }
+            _ => Err(Error::NoSite(kind.name())),
+        }
+    }
+
+    /// The site of a head, which is known to have that head.
+    pub(crate) fn head_site(&self, at: At) -> Result<&Site, Error> {
+        let site = self.site(at.site, at.layer)?;
+        check_head(at.head, site.q_heads())?;
+        Ok(site)
+    }
+
+    /// The query that a user means: an integer is always a position, anything else a token's text that occurs once.
+    ///
+    /// # Errors
+    /// If there is none such, or several.
+    pub fn find_query(&self, name: &str) -> Result<usize, Error> {
+        tokens::find(&self.tokens, "query", name)
+    }
+
+    /// The key that a user means; see [`Trace::find_query`].
+    ///
+    /// # Errors
+    /// If there is none such, or several.
+    pub fn find_key(&self, name: &str) -> Result<usize, Error> {
+        tokens::find(&self.tokens, "key", name)
+    }
+
+    pub(crate) fn token(&self, index: usize) -> crate::TokenAt {
+        crate::TokenAt { index, token: self.tokens.get(index).map(|token| token.text.clone()).unwrap_or_default() }
+    }
+}
+
+fn check_head(head: usize, heads: usize) -> Result<(), Error> {
+    if head < heads {
+        return Ok(());
+    }
+    let range = format!("the layer has {heads} heads, 0 to {}", heads.saturating_sub(1));
+    Err(Error::OutOfRange { what: "head", got: head, range })
+}

@@ -1,0 +1,140 @@
+//! The one place where every family's attention passes through: cache, kernel, trace.
+
+use attnscope_candle::with_view;
+use attnscope_inspect::{Site, SiteKind, Tensor as Kept};
+use attnscope_kernel::{Forward, Isa, Params, View, forward};
+use candle_core::Tensor;
+
+use crate::error::{Error, Result};
+
+/// Which layers' attention a run keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// None: only logits are wanted.
+    Nothing,
+    /// One layer; the run ends after it.
+    Only(usize),
+    /// Every layer.
+    All,
+}
+
+/// Keys and values of the tokens read so far, layer by layer.
+#[derive(Clone, Debug, Default)]
+pub struct Cache {
+    layers: Vec<Layer>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Layer {
+    /// (len, kv_heads, head_dim), growing.
+    k: Vec<f32>,
+    /// (len, kv_heads, v_head_dim), growing.
+    v: Vec<f32>,
+    len: usize,
+}
+
+impl Cache {
+    /// How many tokens it holds.
+    pub fn len(&self) -> usize {
+        self.layers.first().map_or(0, |layer| layer.len)
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// One pass of a text through a model: what it may reuse, what it keeps, and how it tells how far it is.
+pub struct Run<'a> {
+    /// Keys and values of earlier tokens; the tokens of this run are added.
+    pub cache: Option<&'a mut Cache>,
+    /// Which attention to keep.
+    pub keep: Keep,
+    /// Called after each layer with (layers done, layers in all); the run stops when it returns false.
+    pub progress: &'a (dyn Fn(usize, usize) -> bool + Sync),
+    /// What was kept.
+    pub sites: Vec<Site>,
+}
+
+impl<'a> Run<'a> {
+    /// A run that keeps `keep` and reuses nothing.
+    pub fn keeping(keep: Keep) -> Self {
+        Self { cache: None, keep, progress: &|_, _| true, sites: Vec::new() }
+    }
+
+    /// How many tokens came before this run.
+    pub(crate) fn offset(&self) -> usize {
+        self.cache.as_ref().map_or(0, |cache| cache.len())
+    }
+
+    /// Told by a family after each of its layers; whether to go on to the next.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`], if whoever asked for the run no longer wants it.
+    pub(crate) fn layer_done(&self, layer: usize, layers: usize) -> Result<bool> {
+        if !(self.progress)(layer + 1, layers) {
+            return Err(Error::Stopped);
+        }
+        Ok(self.keep != Keep::Only(layer))
+    }
+
+    /// Attention of one layer. `q` is (1, len, q_heads, head_dim), `k` and `v` (1, len, kv_heads, head_dim); the
+    /// answer is (len, q_heads * v_head_dim).
+    ///
+    /// # Errors
+    /// If the shapes do not fit each other.
+    pub(crate) fn attend(&mut self, layer: usize, q: &Tensor, k: &Tensor, v: &Tensor, params: &Params) -> Result<Tensor> {
+        let (_, len, q_heads, head_dim) = q.dims4()?;
+        let (_, kv_len, kv_heads, v_dim) = v.dims4()?;
+        let isa = Isa::detect();
+        let keep = self.keep == Keep::All || self.keep == Keep::Only(layer);
+        let on_views = |k: View, v: View| -> Result<(Forward, Option<Site>)> {
+            let (done, kept_q) = with_view(q, |q| (forward(q, k, v, params, isa), keep.then(|| gather(q))))?;
+            let done = done.map_err(attnscope_inspect::Error::from)?;
+            let site = kept_q.map(|kept_q| Site {
+                kind: SiteKind::SelfAttention,
+                layer,
+                params: params.clone(),
+                q: Kept::new(kept_q, [len, q_heads, head_dim]),
+                k: Kept::new(gather(k), [k.shape()[1], kv_heads, head_dim]),
+                v: Kept::new(gather(v), [v.shape()[1], kv_heads, v_dim]),
+                out: Kept::new(done.out.clone(), [len, q_heads, v_dim]),
+                lse: done.lse.clone().into(),
+            });
+            Ok((done, site))
+        };
+        let (done, site) = match &mut self.cache {
+            None => with_view(k, |k| with_view(v, |v| on_views(k, v)))???,
+            Some(cache) => {
+                cache.layers.resize_with(cache.layers.len().max(layer + 1), Layer::default);
+                let cached = &mut cache.layers[layer];
+                with_view(k, |k| append(&mut cached.k, k))?;
+                with_view(v, |v| append(&mut cached.v, v))?;
+                cached.len += kv_len;
+                let view = |data, dim| View::new(data, [1, cached.len, kv_heads, dim]);
+                let k = view(&cached.k, head_dim).map_err(attnscope_inspect::Error::from)?;
+                let v = view(&cached.v, v_dim).map_err(attnscope_inspect::Error::from)?;
+                on_views(k, v)?
+            }
+        };
+        self.sites.extend(site);
+        Ok(Tensor::from_vec(done.out, (len, q_heads * v_dim), q.device())?)
+    }
+}
+
+/// The numbers of a view of batch 1, contiguous.
+fn gather(view: View) -> Vec<f32> {
+    let mut data = Vec::with_capacity(view.shape().iter().product());
+    append(&mut data, view);
+    data
+}
+
+fn append(data: &mut Vec<f32>, view: View) {
+    let [_, len, heads, _] = view.shape();
+    for position in 0..len {
+        for head in 0..heads {
+            data.extend_from_slice(view.row(0, position, head));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! One file a family: its configuration, its weights, its forward pass.
+
+pub mod bert;
+pub mod llama;
+
+use candle_core::Tensor;
+use candle_nn::{Linear, Module};
+
+use crate::attend::Run;
+use crate::error::Result;
+use crate::model::Shape;
+use crate::weights::Weights;
+
+/// A model of some family, ready to run.
+pub(crate) trait Family: Send + Sync {
+    /// Its sizes.
+    fn shape(&self) -> Shape;
+
+    /// Reads tokens, which follow whatever the run's cache holds. The answer is (len, hidden), after the final norm.
+    fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor>;
+
+    /// (n, hidden) -> (n, vocab); none for a model without a language head.
+    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>>;
+}
+
+/// A linear layer: `{name}.weight` (out, inp), and `{name}.bias` (out) where there is one.
+pub(crate) fn linear(weights: &Weights, name: &str, inp: usize, out: usize, bias: bool) -> Result<Linear> {
+    let weight = weights.get(&format!("{name}.weight"), &[out, inp])?;
+    let bias = bias.then(|| weights.get(&format!("{name}.bias"), &[out])).transpose()?;
+    Ok(Linear::new(weight, bias))
+}
+
+/// Applies a linear layer and splits the result into heads: (len, inp) -> (1, len, heads, head_dim).
+pub(crate) fn heads(layer: &Linear, x: &Tensor, heads: usize, head_dim: usize) -> Result<Tensor> {
+    let len = x.dim(0)?;
+    Ok(layer.forward(x)?.reshape((1, len, heads, head_dim))?)
+}

@@ -1,0 +1,95 @@
+//! Hugging Face folders: config.json, model.safetensors (or shards with an index), tokenizer.json.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use candle_core::safetensors::MmapedSafetensors;
+use candle_core::{DType, Device, Tensor};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::Tokenizer;
+use crate::checkpoint::{Checkpoint, Config, KNOWN};
+use crate::error::{Error, Result};
+use crate::families::{bert, llama};
+use crate::weights::{TensorFile, Weights};
+
+/// No configuration is larger than this, and no index.
+const LARGEST_JSON: u64 = 64 << 20;
+
+pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
+    let config_path = path.join("config.json");
+    let config = read_json(&config_path, "this is not a model folder: it has no config.json")?;
+    let model_type = config.get("model_type").and_then(Value::as_str).unwrap_or_default();
+    let fail = |error: serde_json::Error| Error::file(&config_path, format!("does not read as a configuration: {error}"));
+    let family = match model_type {
+        "llama" => Config::Llama(llama::Config::from_hf(&config).map_err(|problem| Error::file(&config_path, problem))?),
+        "bert" => Config::Bert(serde_json::from_value::<bert::Config>(config.clone()).map_err(fail)?),
+        "" => return Err(Error::file(&config_path, format!("it names no model_type; known are {KNOWN}"))),
+        other => {
+            return Err(Error::file(&config_path, format!("architecture {other:?} is not known; known are {KNOWN}")));
+        }
+    };
+    let files = weight_files(path)?;
+    // SAFETY: the maps are read-only and live as long as the checkpoint. Another process that shortens a file while
+    // it is mapped would end this one, as with any mapped file.
+    let tensors = unsafe { MmapedSafetensors::multi(&files) }
+        .map_err(|error| Error::file(path, format!("the weights do not read; fetch them again: {error}")))?;
+    let tokenizer = Tokenizer::from_file(&path.join("tokenizer.json"))?;
+    let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    Ok(Checkpoint {
+        name: name.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+        config: family,
+        weights: Weights::new(path, Folder(tensors)),
+        tokenizer,
+        files,
+    })
+}
+
+/// The file or files that hold the weights.
+fn weight_files(path: &Path) -> Result<Vec<PathBuf>> {
+    #[derive(Deserialize)]
+    struct Index {
+        weight_map: std::collections::BTreeMap<String, String>,
+    }
+    let single = path.join("model.safetensors");
+    if single.exists() {
+        return Ok(vec![single]);
+    }
+    let index_path = path.join("model.safetensors.index.json");
+    if !index_path.exists() {
+        let hint = "it has no model.safetensors (a pytorch_model.bin has to be converted first: \
+                    model.save_pretrained(folder) in transformers)";
+        return Err(Error::file(path, hint));
+    }
+    let index = read_json(&index_path, "cannot be opened")?;
+    let index: Index = serde_json::from_value(index).map_err(|error| Error::file(&index_path, error.to_string()))?;
+    let names: BTreeSet<String> = index.weight_map.into_values().collect();
+    let files: Vec<PathBuf> = names.iter().map(|name| path.join(name)).collect();
+    match files.iter().find(|file| !file.exists()) {
+        Some(missing) => Err(Error::file(missing, "this part of the weights is missing; fetch the model again")),
+        None => Ok(files),
+    }
+}
+
+fn read_json(path: &Path, missing: &str) -> Result<Value> {
+    let size = fs::metadata(path).map_err(|_| Error::file(path, missing))?.len();
+    if size > LARGEST_JSON {
+        return Err(Error::file(path, format!("is {size} bytes long: that is no configuration")));
+    }
+    let text = fs::read_to_string(path).map_err(|error| Error::file(path, format!("cannot be read: {error}")))?;
+    serde_json::from_str(&text).map_err(|error| Error::file(path, format!("is not JSON: {error}")))
+}
+
+struct Folder(MmapedSafetensors);
+
+impl TensorFile for Folder {
+    fn shape(&self, name: &str) -> Option<Vec<usize>> {
+        Some(self.0.get(name).ok()?.shape().to_vec())
+    }
+
+    fn read(&self, name: &str) -> candle_core::Result<Tensor> {
+        self.0.load(name, &Device::Cpu)?.to_dtype(DType::F32)
+    }
+}

@@ -1,0 +1,165 @@
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use attnscope_inspect::{Model as About, Trace};
+use candle_core::Tensor;
+use sha2::{Digest, Sha256};
+
+use crate::Tokenizer;
+use crate::attend::{Cache, Keep, Run};
+use crate::checkpoint::{self, Checkpoint, Config};
+use crate::error::{Error, Result};
+use crate::families::{Family, bert::Bert, llama::Llama};
+
+/// A model with its tokenizer, ready to read texts.
+pub struct Model {
+    name: String,
+    family_name: &'static str,
+    family: Box<dyn Family>,
+    tokenizer: Tokenizer,
+    files: Vec<PathBuf>,
+    sha256: OnceLock<Option<String>>,
+}
+
+/// Sizes of a model that every family has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Number of token ids.
+    pub vocab: usize,
+    /// Number of layers.
+    pub layers: usize,
+    /// Query heads of each layer.
+    pub q_heads: usize,
+    /// Longest text, in tokens.
+    pub context: usize,
+    /// Whether a token is kept from those after it.
+    pub causal: bool,
+}
+
+/// What a model is asked to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prompt {
+    /// A text, for the model's tokenizer.
+    Text(String),
+    /// Token ids, taken as they are.
+    Ids(Vec<u32>),
+}
+
+impl Model {
+    /// Opens a Hugging Face folder or a GGUF file.
+    ///
+    /// # Errors
+    /// If it is missing, broken, of an architecture that is not known, or contradicts itself.
+    pub fn open(path: &Path) -> Result<Self> {
+        let Checkpoint { name, config, weights, tokenizer, files } = checkpoint::open(path)?;
+        let (family_name, family): (_, Box<dyn Family>) = match config {
+            Config::Llama(config) => ("llama", Box::new(Llama::load(config, &weights)?)),
+            Config::Bert(config) => ("bert", Box::new(Bert::load(config, &weights)?)),
+        };
+        let (has, knows) = (family.shape().vocab, tokenizer.vocab());
+        if knows > has {
+            let problem = format!("its tokenizer has {knows} tokens, but the model only {has}");
+            return Err(Error::file(path, problem));
+        }
+        Ok(Self { name, family_name, family, tokenizer, files, sha256: OnceLock::new() })
+    }
+
+    /// What it calls itself.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its family: `llama` or `bert`.
+    pub fn family(&self) -> &'static str {
+        self.family_name
+    }
+
+    /// Its sizes.
+    pub fn shape(&self) -> Shape {
+        self.family.shape()
+    }
+
+    /// Its tokenizer.
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// SHA-256 of its weights, computed at the first call; none if a file cannot be read any more.
+    pub fn sha256(&self) -> Option<&str> {
+        self.sha256.get_or_init(|| hash(&self.files).ok()).as_deref()
+    }
+
+    /// The ids of a prompt, checked: something to read, nothing beyond the vocabulary or the context.
+    ///
+    /// # Errors
+    /// Saying which of these it is, and the numbers.
+    pub fn ids(&self, prompt: &Prompt) -> Result<Vec<u32>> {
+        let Shape { vocab, context, .. } = self.shape();
+        let ids = match prompt {
+            Prompt::Text(text) if text.trim().is_empty() => {
+                return Err(Error::Text("the text is empty; give one with --text or --file".to_owned()));
+            }
+            Prompt::Text(text) => self.tokenizer.encode(text)?,
+            Prompt::Ids(ids) => ids.clone(),
+        };
+        if ids.is_empty() {
+            return Err(Error::Text("there is no token to read".to_owned()));
+        }
+        if let Some(id) = ids.iter().find(|id| **id as usize >= vocab) {
+            return Err(Error::Text(format!("token {id} is beyond the vocabulary: ids are 0 to {}", vocab - 1)));
+        }
+        if ids.len() > context {
+            let len = ids.len();
+            return Err(Error::Text(format!("the text has {len} tokens, but this model reads at most {context}; shorten it")));
+        }
+        Ok(ids)
+    }
+
+    /// Reads a prompt and keeps its attention. `progress` is called after each layer with (done, in all), and stops
+    /// the run when it returns false.
+    ///
+    /// # Errors
+    /// If the prompt cannot be read, or the run was stopped.
+    pub fn trace(&self, prompt: &Prompt, keep: Keep, progress: &(dyn Fn(usize, usize) -> bool + Sync)) -> Result<Trace> {
+        let ids = self.ids(prompt)?;
+        let mut run = Run { progress, ..Run::keeping(keep) };
+        self.family.hidden(&ids, &mut run)?;
+        let text = match prompt {
+            Prompt::Text(text) => text.clone(),
+            Prompt::Ids(ids) => self.tokenizer.decode(ids)?,
+        };
+        let about = About { name: self.name.clone(), family: self.family_name.to_owned(), ..About::default() };
+        Ok(Trace::new(about, text, self.tokenizer.tokens(&ids), run.sites)?)
+    }
+
+    /// The vectors of every token after the last layer and its norm, (len, hidden). `ids` follow what the run's
+    /// cache holds.
+    ///
+    /// # Errors
+    /// If the run fails or was stopped.
+    pub fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
+        self.family.hidden(ids, run)
+    }
+
+    /// The logits of the token that follows the last of `ids`, (vocab). Logits are computed for that position alone.
+    ///
+    /// # Errors
+    /// If the model has no language head, or the run fails.
+    pub fn next_logits(&self, ids: &[u32], cache: &mut Cache) -> Result<Vec<f32>> {
+        let mut run = Run { cache: Some(cache), ..Run::keeping(Keep::Nothing) };
+        let hidden = self.family.hidden(ids, &mut run)?;
+        let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
+        match self.family.logits(&last)? {
+            Some(logits) => Ok(logits.flatten_all()?.to_vec1()?),
+            None => Err(Error::Text(format!("{} has no language head: it reads texts but cannot go on with one", self.name))),
+        }
+    }
+}
+
+fn hash(files: &[PathBuf]) -> std::io::Result<String> {
+    let mut hasher = Sha256::new();
+    for file in files {
+        std::io::copy(&mut std::fs::File::open(file)?, &mut hasher)?;
+    }
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,113 @@
+//! Whatever attention can be looked at: the worked example, a model, a trace file.
+
+use std::path::Path;
+
+use attnscope_inspect::Trace;
+use attnscope_inspect::example::Example;
+
+use crate::attend::Keep;
+use crate::error::{Error, Result};
+use crate::model::{Model, Prompt};
+
+/// Read when no text is given.
+pub const DEFAULT_TEXT: &str = "The robot carried the patient because it was tired.";
+
+/// Something whose attention can be looked at.
+pub enum Source {
+    /// The built-in worked example.
+    Example(Example),
+    /// A model, which reads any text.
+    Model(Box<Model>),
+    /// A run that was kept.
+    Trace(Trace),
+}
+
+/// What is asked of a source.
+pub struct Ask<'a> {
+    /// What to read; models only.
+    pub prompt: Option<Prompt>,
+    /// Causal or bidirectional; the example only, which is bidirectional by default.
+    pub causal: Option<bool>,
+    /// Which layers to keep.
+    pub keep: Keep,
+    /// Called after each layer with (done, in all); the run stops when it returns false.
+    pub progress: &'a (dyn Fn(usize, usize) -> bool + Sync),
+}
+
+impl Default for Ask<'_> {
+    fn default() -> Self {
+        Self { prompt: None, causal: None, keep: Keep::All, progress: &|_, _| true }
+    }
+}
+
+impl Source {
+    /// `example`, a Hugging Face folder, a GGUF file, or a trace file.
+    ///
+    /// # Errors
+    /// If there is no such thing, or it is broken.
+    pub fn open(name: &str) -> Result<Self> {
+        let path = Path::new(name);
+        if name == "example" {
+            return Ok(Self::Example(Example::load()));
+        }
+        if path.is_dir() {
+            return Ok(Self::Model(Box::new(Model::open(path)?)));
+        }
+        if !path.exists() {
+            return Err(Error::file(path, "no such file or folder; a source is `example`, a model folder, a .gguf or a trace file"));
+        }
+        if path.extension().is_some_and(|ending| ending == "safetensors") {
+            return Ok(Self::Trace(Trace::open(path)?));
+        }
+        Ok(Self::Model(Box::new(Model::open(path)?)))
+    }
+
+    /// The trace of what is asked.
+    ///
+    /// # Errors
+    /// If the source cannot do what is asked, or fails.
+    pub fn trace(&self, ask: Ask) -> Result<Trace> {
+        match self {
+            Self::Example(example) => {
+                fixed(&ask, "the worked example")?;
+                Ok(example.trace(ask.causal.unwrap_or(false))?)
+            }
+            Self::Trace(trace) => {
+                fixed(&ask, "a trace file")?;
+                native(&ask, trace.sites.first().is_some_and(|site| site.params.causal))?;
+                Ok(trace.clone())
+            }
+            Self::Model(model) => {
+                native(&ask, model.shape().causal)?;
+                if let Keep::Only(layer) = ask.keep
+                    && layer >= model.shape().layers
+                {
+                    let last = model.shape().layers - 1;
+                    let range = format!("there are layers 0 to {last}");
+                    return Err(attnscope_inspect::Error::OutOfRange { what: "layer", got: layer, range }.into());
+                }
+                let prompt = ask.prompt.unwrap_or_else(|| Prompt::Text(DEFAULT_TEXT.to_owned()));
+                model.trace(&prompt, ask.keep, ask.progress)
+            }
+        }
+    }
+}
+
+/// A source with one text refuses another.
+fn fixed(ask: &Ask, what: &str) -> Result<()> {
+    match ask.prompt {
+        Some(_) => Err(Error::Text(format!("{what} has a text of its own; leave out --text, --file and --ids"))),
+        None => Ok(()),
+    }
+}
+
+/// Only the example can be read both ways; anything else is what it was trained to be.
+fn native(ask: &Ask, causal: bool) -> Result<()> {
+    match ask.causal {
+        Some(wanted) if wanted != causal => {
+            let (is, not) = if causal { ("causal", "bidirectional") } else { ("bidirectional", "causal") };
+            Err(Error::Text(format!("this source is {is} and was not made to be read as {not}; only the example can be")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,188 @@
+//! Text to token ids and back, and tokens as a person reads them.
+
+use std::path::Path;
+
+use attnscope_inspect::Token;
+use tokenizers::models::bpe::BPE;
+use tokenizers::pre_tokenizers::PreTokenizerWrapper;
+use tokenizers::pre_tokenizers::byte_level::ByteLevel;
+use tokenizers::pre_tokenizers::digits::Digits;
+use tokenizers::pre_tokenizers::sequence::Sequence;
+use tokenizers::{AddedToken, ModelWrapper};
+
+use crate::error::{Error, Result};
+
+/// A model's own tokenizer.
+pub struct Tokenizer {
+    inner: tokenizers::Tokenizer,
+    pieces: Pieces,
+    /// Put before every text, where the model wants that and its tokenizer file does not already say so.
+    begin: Option<u32>,
+    /// What ends a generated text.
+    end: Vec<u32>,
+}
+
+/// How a vocabulary writes the bytes of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pieces {
+    /// Each byte is a printable character of its own (GPT-2).
+    Bytes,
+    /// Plain text, `##` where a piece goes on with a word (WordPiece).
+    Plain,
+}
+
+/// A byte BPE, as a GGUF file holds it.
+pub(crate) struct ByteBpe {
+    pub(crate) tokens: Vec<String>,
+    pub(crate) merges: Vec<String>,
+    /// Which tokens are marks and no text.
+    pub(crate) control: Vec<bool>,
+    /// `tokenizer.ggml.pre`: how a text is cut before merging.
+    pub(crate) rule: String,
+    pub(crate) begin: Option<u32>,
+    pub(crate) end: Option<u32>,
+}
+
+impl Tokenizer {
+    /// Opens a tokenizer.json. Truncation and padding that it may ask for are switched off: a text is read whole.
+    pub(crate) fn from_file(path: &Path) -> Result<Self> {
+        if !path.exists() {
+            return Err(Error::file(path, "this model folder has no tokenizer.json"));
+        }
+        let mut inner = tokenizers::Tokenizer::from_file(path)
+            .map_err(|error| Error::file(path, format!("does not read as a tokenizer: {error}")))?;
+        inner.with_truncation(None).map_err(|error| Error::file(path, error.to_string()))?;
+        inner.with_padding(None);
+        let pieces = match inner.get_decoder() {
+            Some(tokenizers::DecoderWrapper::ByteLevel(_)) => Pieces::Bytes,
+            _ => Pieces::Plain,
+        };
+        Ok(Self { inner, pieces, begin: None, end: Vec::new() })
+    }
+
+    /// Puts a byte BPE together.
+    ///
+    /// # Errors
+    /// Words on what does not fit.
+    pub(crate) fn byte_bpe(parts: ByteBpe) -> Result<Self, String> {
+        let ByteBpe { tokens, merges, control, rule, begin, end } = parts;
+        let whole = ByteLevel::new(false, true, true);
+        let rule: PreTokenizerWrapper = match rule.as_str() {
+            "gpt-2" | "default" => whole.into(),
+            // Digits one by one, whatever stands beside them.
+            "smollm" => Sequence::new(vec![Digits::new(true).into(), whole.into()]).into(),
+            other => {
+                let known = "known are \"gpt-2\" and \"smollm\"";
+                return Err(format!("its tokenizer's rule {other:?} (tokenizer.ggml.pre) is not supported yet; {known}"));
+            }
+        };
+        let merges = merges
+            .iter()
+            .map(|merge| match merge.split_once(' ') {
+                Some((left, right)) => Ok((left.to_owned(), right.to_owned())),
+                None => Err(format!("its tokenizer has a merge {merge:?}, which must be two tokens with a space between")),
+            })
+            .collect::<Result<Vec<_>, String>>()?;
+        let marks: Vec<AddedToken> = tokens
+            .iter()
+            .zip(&control)
+            .filter(|(_, control)| **control)
+            .map(|(token, _)| AddedToken::from(token.clone(), true))
+            .collect();
+        let len = tokens.len();
+        if begin.into_iter().chain(end).any(|id| id as usize >= len) {
+            return Err(format!("its tokenizer has a begin or end mark beyond its {len} tokens"));
+        }
+        let vocab: ahash::AHashMap<String, u32> = tokens.into_iter().zip(0..).collect();
+        if vocab.len() != len {
+            return Err("its tokenizer has the same token twice".to_owned());
+        }
+        let bpe = BPE::builder().vocab_and_merges(vocab, merges).build().map_err(|error| format!("its tokenizer: {error}"))?;
+        let mut inner = tokenizers::Tokenizer::new(ModelWrapper::BPE(bpe));
+        inner.with_pre_tokenizer(Some(rule));
+        inner.with_decoder(Some(ByteLevel::default()));
+        inner.add_special_tokens(&marks);
+        Ok(Self { inner, pieces: Pieces::Bytes, begin, end: end.into_iter().collect() })
+    }
+
+    /// The ids of a text, with the marks that the model expects around it.
+    ///
+    /// # Errors
+    /// If the tokenizer fails.
+    pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
+        let encoding = self.inner.encode(text, true).map_err(|error| Error::Text(format!("cannot read the text: {error}")))?;
+        Ok(self.begin.into_iter().chain(encoding.get_ids().iter().copied()).collect())
+    }
+
+    /// The text of ids; marks are left out.
+    ///
+    /// # Errors
+    /// If the tokenizer fails.
+    pub fn decode(&self, ids: &[u32]) -> Result<String> {
+        self.inner.decode(ids, true).map_err(|error| Error::Text(format!("cannot write the tokens as text: {error}")))
+    }
+
+    /// Number of tokens in the vocabulary, marks included.
+    pub fn vocab(&self) -> usize {
+        self.inner.get_vocab_size(true)
+    }
+
+    /// Whether this id ends a generated text.
+    pub fn ends(&self, id: u32) -> bool {
+        self.end.contains(&id)
+    }
+
+    /// Tokens as a person reads them: bytes joined to whole characters. Tokens that share a character all show it,
+    /// and say which part of it they are.
+    pub fn tokens(&self, ids: &[u32]) -> Vec<Token> {
+        let mut tokens: Vec<Token> = Vec::with_capacity(ids.len());
+        // Bytes of a character that has begun but not ended, and the token with which it began.
+        let (mut open, mut first) = (Vec::new(), 0);
+        for (index, &id) in ids.iter().enumerate() {
+            let special = self.inner.get_added_tokens_decoder().get(&id).is_some_and(|token| token.special);
+            let piece = self.inner.id_to_token(id).unwrap_or_default();
+            if special {
+                open.clear();
+                tokens.push(Token { id: Some(id), text: piece, special, part: None });
+                continue;
+            }
+            if open.is_empty() {
+                first = index;
+            }
+            open.extend(self.bytes(&piece));
+            tokens.push(Token::plain(Some(id), String::from_utf8_lossy(&open)));
+            match std::str::from_utf8(&open) {
+                Err(error) if error.error_len().is_none() => continue,
+                Ok(text) if first < index => {
+                    let count = (index + 1 - first) as u32;
+                    for (part, token) in (0..).zip(&mut tokens[first..]) {
+                        token.text = text.to_owned();
+                        token.part = Some((part, count));
+                    }
+                }
+                _ => {}
+            }
+            open.clear();
+        }
+        tokens
+    }
+
+    /// The bytes that a piece of the vocabulary stands for.
+    fn bytes(&self, piece: &str) -> Vec<u8> {
+        match self.pieces {
+            Pieces::Plain => piece.as_bytes().to_vec(),
+            Pieces::Bytes => piece.chars().flat_map(byte_of).collect(),
+        }
+    }
+}
+
+/// The byte that a character of a GPT-2 vocabulary stands for: printable Latin-1 stands for itself, and the bytes
+/// that are left over, in order, for the characters from U+0100 on. Other characters stand for themselves.
+fn byte_of(c: char) -> Vec<u8> {
+    let printable = |byte: u8| matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF);
+    match u32::from(c) {
+        code @ 0..=0xFF if printable(code as u8) => vec![code as u8],
+        code @ 0x100..=0x143 => (0..=0xFF).filter(|byte| !printable(*byte)).nth(code as usize - 0x100).into_iter().collect(),
+        _ => c.to_string().into_bytes(),
+    }
+}

@@ -1,0 +1,121 @@
+// Questions to the server. Every failure becomes one sentence that can be shown as it is.
+
+/** @import { Cell, HeadFacts, Meta, Row, Source, Values, Worked } from './contract.js' */
+
+export class ApiError extends Error {
+  /**
+   * @param {string} message
+   * @param {number} status  0 where there was no answer
+   */
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * One head of one layer of one run.
+ * @typedef {{trace: string, site: string, layer: number, head: number}} HeadRef
+ */
+
+/** @typedef {{q0: number, q1: number, k0: number, k1: number}} Span  Half-open. */
+
+/** @param {AbortSignal} signal @returns {Promise<Source[]>} */
+export const sources = async (signal) => (await json('/api/sources', { signal })).sources;
+
+/**
+ * Runs a source on a text.
+ * @param {{source: string, text: string | null, causal: boolean | null}} wish
+ * @param {AbortSignal} signal
+ * @returns {Promise<Meta>}
+ */
+export const makeTrace = (wish, signal) =>
+  json('/api/traces', {
+    signal,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...wish, text: wish.text ?? undefined }),
+  });
+
+/** @param {string} id @param {AbortSignal} signal @returns {Promise<Meta>} */
+export const trace = (id, signal) => json(`/api/traces/${encodeURIComponent(id)}`, { signal });
+
+/** @param {HeadRef} ref @param {number} query @param {number} key @param {AbortSignal} signal @returns {Promise<Cell>} */
+export const cell = (ref, query, key, signal) => json(path(ref, 'cell', { query, key }), { signal });
+
+/** @param {HeadRef} ref @param {number} query @param {AbortSignal} signal @returns {Promise<Row>} */
+export const row = (ref, query, signal) => json(path(ref, 'row', { query }), { signal });
+
+/** @param {HeadRef} ref @param {AbortSignal} signal @returns {Promise<Values>} */
+export const values = (ref, signal) => json(path(ref, 'values', {}), { signal });
+
+/** @param {string} id @param {AbortSignal} signal @returns {Promise<Worked>} */
+export const worked = (id, signal) => json(`/api/traces/${encodeURIComponent(id)}/worked`, { signal });
+
+/**
+ * The statistics of every head of one layer.
+ * @param {string} id
+ * @param {string} site
+ * @param {number} layer
+ * @param {AbortSignal} signal
+ * @returns {Promise<HeadFacts[]>}
+ */
+export function heads(id, site, layer, signal) {
+  const params = new URLSearchParams({ layer: String(layer) });
+  if (site !== 'self') params.set('site', site);
+  return json(`/api/traces/${encodeURIComponent(id)}/heads?${params}`, { signal });
+}
+
+/**
+ * A rectangle of weights, row by row; negative numbers say why a cell is hidden.
+ * @param {HeadRef} ref
+ * @param {Span} span
+ * @param {AbortSignal} signal
+ * @returns {Promise<Float32Array>}
+ */
+export async function tile(ref, span, signal) {
+  const answer = await ask(path(ref, 'tile', span), { signal });
+  const view = new DataView(await answer.arrayBuffer());
+  const count = (span.q1 - span.q0) * (span.k1 - span.k0);
+  if (view.byteLength !== 4 * count) throw new ApiError('The map came back with a wrong size. Reload the page.', 0);
+  // Through DataView: the bytes are little-endian whatever this machine is.
+  return Float32Array.from({ length: count }, (_, i) => view.getFloat32(4 * i, true));
+}
+
+/**
+ * @param {HeadRef} ref
+ * @param {string} what
+ * @param {Record<string, number>} more
+ */
+function path(ref, what, more) {
+  const params = new URLSearchParams({ layer: String(ref.layer), head: String(ref.head) });
+  if (ref.site !== 'self') params.set('site', ref.site);
+  for (const [name, value] of Object.entries(more)) params.set(name, String(value));
+  return `/api/traces/${encodeURIComponent(ref.trace)}/${what}?${params}`;
+}
+
+/** @param {string} url @param {RequestInit} options @returns {Promise<any>} */
+async function json(url, options) {
+  const answer = await ask(url, options);
+  try {
+    return await answer.json();
+  } catch {
+    throw new ApiError('The server gave an answer that cannot be read. Reload the page.', answer.status);
+  }
+}
+
+/** @param {string} url @param {RequestInit} options @returns {Promise<Response>} */
+async function ask(url, options) {
+  /** @type {Response} */
+  let answer;
+  try {
+    answer = await fetch(url, options);
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new ApiError('The server does not answer. Is attnscope still running?', 0);
+  }
+  if (answer.ok) return answer;
+  const body = await answer.json().catch(() => null);
+  const says = typeof body?.error === 'string' ? body.error : `The server answered ${answer.status}.`;
+  throw new ApiError(says, answer.status);
+}

@@ -1,0 +1,49 @@
+// MathML made from numbers: the formula with this cell's values put in.
+
+/** @import { Term } from './store.js' */
+import { m } from './dom.js';
+import { show } from './numbers.js';
+
+/** @typedef {Element} MathNode */
+
+/** @param {string} name @param {Term | null} [term] */
+export const sym = (name, term = null) => m('mi', dress(term), name);
+
+/** @param {string} name @param {Term | null} [term] A vector: upright and bold. */
+export const vec = (name, term = null) => m('mi', { ...dress(term), mathvariant: 'normal', class: `vec${term ? ` t-${term}` : ''}` }, name);
+
+/** @param {number | null} value @param {Term | null} [term] */
+export const val = (value, term = null) => m('mn', dress(term), show(value));
+
+/** @param {string} sign */
+export const op = (sign) => m('mo', null, sign);
+
+/** @param {...MathNode} parts */
+export const group = (...parts) => m('mrow', null, ...parts);
+
+/** @param {MathNode} base @param {MathNode} below */
+export const sub = (base, below) => m('msub', null, base, below);
+
+/** @param {MathNode} top @param {MathNode} bottom */
+export const over = (top, bottom) => m('mfrac', null, top, bottom);
+
+/** @param {MathNode} inner */
+export const root = (inner) => m('msqrt', null, inner);
+
+/** @param {string} name @param {...MathNode} inside A function of one thing, with its brackets. */
+export const call = (name, ...inside) => m('mrow', null, m('mi', { mathvariant: 'normal' }, name), m('mo', null, '('), ...inside, m('mo', null, ')'));
+
+/** @param {number | null} value @param {Term | null} [term] A value that may be negative, after an operator. */
+export const fenced = (value, term = null) =>
+  value !== null && value < 0 ? group(op('('), val(value, term), op(')')) : val(value, term);
+
+/**
+ * @param {string} label  said by screen readers that do not read MathML
+ * @param {...MathNode} parts
+ */
+export const math = (label, ...parts) => m('math', { display: 'block', 'aria-label': label }, m('mrow', null, ...parts));
+
+/** @param {Term | null} term */
+function dress(term) {
+  return term ? { class: `t-${term}`, 'data-term': term } : null;
+}

@@ -1,0 +1,139 @@
+// The names of rows and columns around the map. Where there is no room for all, every so many are
+// written, and always the two of the cell in view.
+
+/** @import { Token } from './contract.js' */
+/** @import { Scene } from './map-painter.js' */
+import { nameStep, SLANT } from './map-geometry.js';
+import { plain } from './tokens.js';
+
+/** Longer names are cut with an ellipsis. */
+export const LONGEST = 92;
+
+/** @type {Map<string, string>} */
+const cuts = new Map();
+
+/**
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Scene} scene
+ */
+export function paintNames(ctx, scene) {
+  rows(ctx, scene);
+  columns(ctx, scene);
+}
+
+/**
+ * How wide the widest name is, with its index.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {Token[]} tokens
+ * @param {string} font
+ * @param {number} most
+ */
+export function widestName(ctx, tokens, font, most) {
+  ctx.font = `12px ${font}`;
+  let widest = 0;
+  // A sample tells enough of a long text; every name is cut to the room anyway.
+  const stride = Math.ceil(tokens.length / 400);
+  for (let i = 0; i < tokens.length; i += stride) {
+    widest = Math.max(widest, ctx.measureText(plain(tokens[i])).width);
+    if (widest >= most) return most;
+  }
+  return widest;
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {Scene} scene */
+function rows(ctx, scene) {
+  const { g, window, part, queries, chosen, hover, inks, font } = scene;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(0, g.top - 8, g.left, window.height - g.top + 8);
+  ctx.clip();
+  ctx.textBaseline = 'middle';
+  ctx.textAlign = 'right';
+  for (const { index, strong } of written(part.q0, part.q1, g.cell, chosen?.query, hover?.query)) {
+    const y = g.top + (index + 0.5) * g.cell - window.y;
+    ctx.font = `${strong ? '600 ' : ''}12px ${font}`;
+    ctx.fillStyle = strong === 'chosen' ? inks.q : strong ? inks.ink : inks.soft;
+    ctx.fillText(cut(ctx, plain(queries[index]), g.left - 12), g.left - 8, y);
+    tick(ctx, g.left - 5, y, 4, 0, inks.line);
+  }
+  ctx.restore();
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {Scene} scene */
+function columns(ctx, scene) {
+  const { g, window, part, keys, chosen, hover, inks, font } = scene;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(g.left - 6, 0, window.width - g.left + 6, g.top);
+  ctx.clip();
+  ctx.textBaseline = 'middle';
+  for (const { index, strong } of written(part.k0, part.k1, g.cell, chosen?.key, hover?.key)) {
+    const x = g.left + (index + 0.5) * g.cell - window.x;
+    ctx.font = `${strong ? '600 ' : ''}12px ${font}`;
+    ctx.fillStyle = strong === 'chosen' ? inks.k : strong ? inks.ink : inks.soft;
+    ctx.save();
+    ctx.translate(x, g.top - 9);
+    if (g.slanted) {
+      ctx.rotate(-Math.PI / 4);
+      ctx.textAlign = 'left';
+      ctx.fillText(cut(ctx, plain(keys[index]), (g.top - 14) / SLANT), 0, 0);
+    } else {
+      ctx.textAlign = 'center';
+      ctx.fillText(plain(keys[index]), 0, -4);
+    }
+    ctx.restore();
+    tick(ctx, x, g.top - 5, 0, 4, inks.line);
+  }
+  ctx.restore();
+}
+
+/**
+ * Which names are written: those that have room, without the neighbours that would touch the
+ * strong ones.
+ * @param {number} from
+ * @param {number} to
+ * @param {number} cell
+ * @param {number | undefined} chosen
+ * @param {number | undefined} hover
+ * @returns {{index: number, strong: 'chosen' | 'hover' | null}[]}
+ */
+export function written(from, to, cell, chosen, hover) {
+  const step = nameStep(cell);
+  const clear = Math.ceil(14 / cell);
+  /** @type {Map<number, 'chosen' | 'hover' | null>} */
+  const names = new Map();
+  for (let i = Math.ceil(from / step) * step; i < to; i += step) names.set(i, null);
+  for (const [index, strong] of /** @type {const} */ ([[chosen, 'chosen'], [hover, 'hover']])) {
+    if (index === undefined || index < from || index >= to || names.get(index) === 'chosen') continue;
+    if (strong === 'hover' && chosen !== undefined && Math.abs(index - chosen) < clear) continue;
+    for (let i = index - clear + 1; i < index + clear; i++) names.delete(i);
+    names.set(index, strong);
+  }
+  return [...names].map(([index, strong]) => ({ index, strong }));
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} dx @param {number} dy @param {string} ink */
+function tick(ctx, x, y, dx, dy, ink) {
+  ctx.strokeStyle = ink;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(x + dx, y + dy);
+  ctx.stroke();
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} room */
+function cut(ctx, text, room) {
+  const name = `${ctx.font} ${Math.round(room)} ${text}`;
+  const known = cuts.get(name);
+  if (known !== undefined) return known;
+  let short = text;
+  if (ctx.measureText(text).width > room) {
+    const letters = [...text];
+    while (letters.length > 1 && ctx.measureText(`${letters.join('')}…`).width > room) letters.pop();
+    short = `${letters.join('')}…`;
+  }
+  if (cuts.size > 5000) cuts.clear();
+  cuts.set(name, short);
+  return short;
+}

@@ -1,0 +1,84 @@
+// Long vectors as rows of bars, one bar an entry, with the entry under the pointer written out.
+
+/** @import { Term } from '../store.js' */
+import { h } from '../dom.js';
+import { num } from '../figures.js';
+import { get } from '../store.js';
+import { Part } from './part.js';
+
+/** @typedef {{name: string, term: Term, values: number[]}} Lane */
+
+const HEIGHT = 44;
+
+export class DimStrips extends Part {
+  /** @type {Lane[]} */
+  lanes = [];
+  #readout = h('p', { class: 'readout' });
+  /** @type {HTMLCanvasElement[]} */
+  #canvases = [];
+  /** @type {number | null} */
+  #at = null;
+
+  begin() {
+    this.#canvases = this.lanes.map((lane) => h('canvas', { role: 'img', 'aria-label': `${lane.name}: ${lane.values.length} entries as bars` }));
+    this.replaceChildren(
+      ...this.lanes.map((lane, i) => h('div', { class: 'lane' }, h('span', { class: `name t-${lane.term}`, 'data-term': lane.term }, lane.name), this.#canvases[i])),
+      this.#readout,
+    );
+    const resize = new ResizeObserver(() => this.#draw());
+    resize.observe(this);
+    this.until(() => resize.disconnect());
+    this.watch((s) => [s.theme], () => this.#draw());
+    for (const canvas of this.#canvases) {
+      canvas.addEventListener('pointermove', (event) => this.#point(Math.floor((event.offsetX / canvas.clientWidth) * this.lanes[0].values.length)));
+      canvas.addEventListener('pointerleave', () => this.#point(null));
+    }
+    this.#say();
+  }
+
+  /** @param {number | null} at */
+  #point(at) {
+    if (at === this.#at) return;
+    this.#at = at === null ? null : Math.max(0, Math.min(this.lanes[0].values.length - 1, at));
+    this.#say();
+    this.#draw();
+  }
+
+  #say() {
+    const at = this.#at;
+    if (at === null) return this.#readout.replaceChildren('Each bar is one entry; bars below the line are negative. Point at one to read it.');
+    this.#readout.replaceChildren(
+      `entry ${at}: `,
+      ...this.lanes.flatMap((lane, i) => [i === 0 ? '' : i === this.lanes.length - 1 ? ' = ' : ' × ', num(lane.values[at], lane.term)]),
+    );
+  }
+
+  #draw() {
+    // The theme is read from the page, which learns of a new one in the same turn.
+    void get().theme;
+    this.lanes.forEach((lane, i) => drawLane(this.#canvases[i], lane, this.#at));
+  }
+}
+
+/** @param {HTMLCanvasElement} canvas @param {Lane} lane @param {number | null} at */
+function drawLane(canvas, lane, at) {
+  const width = canvas.clientWidth;
+  const ctx = canvas.getContext('2d');
+  if (!ctx || width === 0) return;
+  canvas.width = Math.round(width * devicePixelRatio);
+  canvas.height = Math.round(HEIGHT * devicePixelRatio);
+  ctx.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+  const style = getComputedStyle(document.documentElement);
+  const most = Math.max(1e-12, ...lane.values.map(Math.abs));
+  const step = width / lane.values.length;
+  ctx.fillStyle = style.getPropertyValue('--line');
+  ctx.fillRect(0, HEIGHT / 2 - 0.5, width, 1);
+  if (at !== null) ctx.fillRect(at * step, 0, step, HEIGHT);
+  ctx.fillStyle = style.getPropertyValue(`--${lane.term}`);
+  lane.values.forEach((value, i) => {
+    const tall = (value / most) * (HEIGHT / 2 - 1);
+    ctx.fillRect(i * step + step * 0.12, HEIGHT / 2 - Math.max(0, tall), Math.max(1, step * 0.76), Math.max(0.75, Math.abs(tall)));
+  });
+}
+
+customElements.define('dim-strips', DimStrips);

@@ -1,0 +1,49 @@
+// What every part of the page shares: it watches the state while it is on the page, and keeps
+// the keyboard focus where it was when it draws itself anew.
+
+/** @import { State } from '../store.js' */
+import { watch } from '../store.js';
+
+export class Part extends HTMLElement {
+  /** @type {(() => void)[]} */
+  #stops = [];
+
+  connectedCallback() {
+    this.begin();
+  }
+
+  disconnectedCallback() {
+    for (const stop of this.#stops.splice(0)) stop();
+  }
+
+  /** Says what to watch. */
+  begin() {}
+
+  /**
+   * @template {unknown[]} const T
+   * @param {(state: State) => T} pick
+   * @param {(...picked: NoInfer<T>) => void} draw
+   */
+  watch(pick, draw) {
+    this.#stops.push(watch(pick, draw));
+  }
+
+  /** @param {() => void} stop  called when the part leaves the page */
+  until(stop) {
+    this.#stops.push(stop);
+  }
+
+  /**
+   * Replaces what the part shows. An element that had the focus gives it to the one with the
+   * same `data-focus` in the new picture.
+   * @param {...(Node | string | null | false)} children
+   */
+  show(...children) {
+    const focused = document.activeElement;
+    const name = focused instanceof HTMLElement && this.contains(focused) ? focused.dataset.focus : undefined;
+    this.replaceChildren(.../** @type {Node[]} */ (children.filter((child) => child)));
+    if (name === undefined) return;
+    const heir = [...this.querySelectorAll('[data-focus]')].find((e) => /** @type {HTMLElement} */ (e).dataset.focus === name);
+    if (heir instanceof HTMLElement) heir.focus({ preventScroll: true });
+  }
+}

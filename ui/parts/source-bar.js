@@ -1,0 +1,91 @@
+// Choosing what to look at: the source, and the text it reads.
+
+/** @import { Asked } from '../store.js' */
+/** @import { Meta, Source } from '../contract.js' */
+import { chooseSource, chooseText } from '../actions.js';
+import { handMade } from '../figures.js';
+import { h } from '../dom.js';
+import { get } from '../store.js';
+import { Part } from './part.js';
+
+export class SourceBar extends Part {
+  #text = h('textarea', { id: 'text', rows: '2', spellcheck: 'false', 'aria-describedby': 'text-hint' });
+
+  begin() {
+    this.watch((s) => [s.sources, s.view.source, s.view.text, s.trace, s.notice], (...now) => this.#draw(...now));
+  }
+
+  /**
+   * @param {Asked<Source[]>} sources
+   * @param {string | null} id
+   * @param {string | null} text
+   * @param {Asked<Meta>} trace
+   * @param {string | null} notice
+   */
+  #draw(sources, id, text, trace, notice) {
+    const source = sources.value?.find((s) => s.id === id);
+    const trouble = sources.error ?? trace.error;
+    // A text being typed must survive a redraw: it is only set when the view's text is another one.
+    const wanted = text ?? source?.text ?? '';
+    const shown = `${id} ${wanted}`;
+    if (this.dataset.shown !== shown) {
+      this.#text.value = wanted;
+      this.dataset.shown = shown;
+    }
+    this.show(
+      h('label', { for: 'source', class: 'label' }, 'Source'),
+      h(
+        'select',
+        { id: 'source', 'data-focus': 'source', onchange: (event) => chooseSource(/** @type {HTMLSelectElement} */ (event.target).value) },
+        (sources.value ?? []).map((s) => h('option', { value: s.id, selected: s.id === id }, s.label)),
+      ),
+      source?.kind === 'example' ? handMade() : source?.note ? h('span', { class: 'note' }, source.note) : null,
+      source && !source.text_fixed ? this.#form(source) : null,
+      sources.busy ? h('p', { class: 'status', role: 'status' }, 'Asking the server what it has…') : null,
+      trace.busy ? waiting(source) : null,
+      trouble ? h('p', { class: 'trouble', role: 'alert' }, trouble) : null,
+      notice ? h('p', { class: 'notice', role: 'status' }, notice) : null,
+    );
+  }
+
+  /** @param {Source} source */
+  #form(source) {
+    const run = () => chooseText(this.#text.value);
+    this.#text.onkeydown = (event) => {
+      if (event.key !== 'Enter' || event.shiftKey) return;
+      event.preventDefault();
+      run();
+    };
+    this.#text.dataset.focus = 'text';
+    return h(
+      'div',
+      { class: 'text-form' },
+      h('label', { for: 'text', class: 'label' }, 'Text'),
+      this.#text,
+      h('button', { type: 'button', class: 'main', 'data-focus': 'run', onclick: run }, 'Run'),
+      h('small', { id: 'text-hint', class: 'note' }, `Enter runs, Shift+Enter is a line break${source.max_tokens ? `; up to ${source.max_tokens.toLocaleString('en')} tokens` : ''}.`),
+    );
+  }
+}
+
+/**
+ * A run takes seconds: say what is going on and for how long. Another choice may be made meanwhile.
+ * @param {Source | undefined} source
+ */
+function waiting(source) {
+  const clock = h('span', { class: 'num', 'aria-hidden': 'true' });
+  const line = h('p', { class: 'status', role: 'status' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), `Running ${source?.label ?? 'it'}… `, clock);
+  const since = get().trace.since;
+  const tick = () => {
+    if (since !== get().trace.since || !get().trace.busy) return;
+    const seconds = (performance.now() - since) / 1000;
+    // A quick answer needs no clock, and no flash of one.
+    line.classList.toggle('late', seconds > 0.25);
+    clock.textContent = `${seconds.toFixed(1)} s`;
+    setTimeout(tick, 100);
+  };
+  tick();
+  return line;
+}
+
+customElements.define('source-bar', SourceBar);

@@ -1,0 +1,47 @@
+// Step 4: from the score to the weight, with the one number that the row leaves behind.
+
+/** @import { Cell, Row } from '../contract.js' */
+import { h, m } from '../dom.js';
+import { named, num, stepBlock } from '../figures.js';
+import { fenced, group, math, op, sym, val } from '../formula.js';
+import { show } from '../numbers.js';
+import { Part } from './part.js';
+
+export class StepSoftmax extends Part {
+  begin() {
+    this.watch((s) => [s.cell.value, s.row.value], (cell, row) => {
+      if (!cell) return this.show();
+      this.show(stepBlock(4, 'Softmax turns scores into shares', ...(cell.lse === null ? blind() : cell.mask ? hidden() : shares(cell, row))));
+    });
+  }
+}
+
+const blind = () => [h('p', null, 'This row sees nothing at all: every weight is 0 and the output is 0.')];
+
+function hidden() {
+  return [
+    h('p', null, 'A hidden key gets nothing, exactly:'),
+    math('weight = 0', sym('w', 'weight'), op('='), sup(val(null)), op('='), val(0, 'weight')),
+  ];
+}
+
+/** @param {Cell} cell @param {Row | null} row */
+function shares(cell, row) {
+  const lse = () => m('mi', { mathvariant: 'normal' }, 'lse');
+  const sees = row && row.query.index === cell.query.index ? `the ${row.visible} keys this query sees` : 'all keys this query sees';
+  return [
+    h('p', null, 'Raise e to each ', named('score', 'score'), ' and divide by the sum over ', sees, '. The row keeps only the logarithm of that sum, ', h('em', null, 'lse'), ' = ', num(cell.lse), '; with it any weight can be brought back:'),
+    math(
+      `weight = exp(score minus lse) = exp(${show(cell.score)} minus ${show(cell.lse)}) = ${show(cell.weight)}`,
+      sym('w', 'weight'), op('='),
+      sup(group(sym('s', 'score'), op('−'), lse())), op('='),
+      sup(group(fenced(cell.score, 'score'), op('−'), fenced(cell.lse))), op('='),
+      sup(val(cell.log_weight)), op('='), val(cell.weight, 'weight'),
+    ),
+  ];
+}
+
+/** @param {Element} power */
+const sup = (power) => m('msup', null, sym('e'), power);
+
+customElements.define('step-softmax', StepSoftmax);
