@@ -1,7 +1,7 @@
 // MathML made from numbers: the formula with this cell's values put in.
 
 /** @import { Term } from './store.js' */
-import { m } from './dom.js';
+import { h, m } from './dom.js';
 import { show } from './numbers.js';
 
 /** @typedef {Element} MathNode */
@@ -12,8 +12,8 @@ export const sym = (name, term = null) => m('mi', dress(term), name);
 /** @param {string} name @param {Term | null} [term] A vector: upright and bold. */
 export const vec = (name, term = null) => m('mi', { ...dress(term), mathvariant: 'normal', class: `vec${term ? ` t-${term}` : ''}` }, name);
 
-/** @param {number | null} value @param {Term | null} [term] */
-export const val = (value, term = null) => m('mn', dress(term), show(value));
+/** @param {number | null} value @param {Term | null} [term] @param {string} [text] as it is to be written */
+export const val = (value, term = null, text = show(value)) => m('mn', dress(term), text);
 
 /** @param {string} sign */
 export const op = (sign) => m('mo', null, sign);
@@ -41,7 +41,8 @@ export const fenced = (value, term = null) =>
  * @param {string} label  said by screen readers that do not read MathML
  * @param {...MathNode} parts
  */
-export const math = (label, ...parts) => m('math', { display: 'block', 'aria-label': label }, m('mrow', null, ...parts));
+export const math = (label, ...parts) =>
+  h('p', { class: 'formula' }, m('math', { displaystyle: 'true', 'aria-label': label }, m('mrow', null, ...parts)));
 
 /** @param {Term | null} term */
 function dress(term) {

@@ -22,6 +22,7 @@ import { get, set, watch } from './store.js';
 import { lightTerms } from './term-light.js';
 
 followView();
+dimWhatIsOld();
 listenToKeys();
 lightTerms();
 skipLink();
@@ -39,6 +40,15 @@ function followView() {
   watch((s) => [s.view], () => (timer ||= window.setTimeout(write, 120)));
   addEventListener('pagehide', write);
   addEventListener('hashchange', openAddress);
+}
+
+/** What is still shown of another source or text is dimmed, and cannot be used, until the new run is here. */
+function dimWhatIsOld() {
+  const main = document.querySelector('main');
+  watch((s) => [s.trace.value, s.view.source, s.view.text], (meta, source, text) => {
+    const old = meta !== null && (meta.source !== source || (text !== null && meta.text !== text));
+    main?.toggleAttribute('inert', old);
+  });
 }
 
 /** A link to an anchor would overwrite the address, which is the state. */

@@ -37,9 +37,9 @@ export function layOut({ rows, columns, width, height, zoom, ratio, rowName, col
   const slantTop = Math.ceil(columnName * SLANT) + 14;
   const slantRight = Math.min(Math.ceil(columnName * SLANT), 44);
   const fit = (/** @type {number} */ top, /** @type {number} */ right) =>
-    sized(Math.min((width - left - right) / columns, (height - top) / rows) * zoom, ratio);
+    sized(Math.max(1 / ratio, Math.min((width - left - right) / columns, (height - top) / rows)) * zoom, ratio);
   const flat = fit(flatTop, 2);
-  if (columnName + 6 <= flat) return { rows, columns, cell: flat, left, top: flatTop, right: 2, slanted: false };
+  if (columnName + 1 <= flat) return { rows, columns, cell: flat, left, top: flatTop, right: 2, slanted: false };
   return { rows, columns, cell: fit(slantTop, slantRight), left, top: slantTop, right: slantRight, slanted: true };
 }
 

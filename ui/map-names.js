@@ -2,12 +2,13 @@
 // written, and always the two of the cell in view.
 
 /** @import { Token } from './contract.js' */
+/** @import { Geometry } from './map-geometry.js' */
 /** @import { Scene } from './map-painter.js' */
 import { nameStep, SLANT } from './map-geometry.js';
 import { plain } from './tokens.js';
 
 /** Longer names are cut with an ellipsis. */
-export const LONGEST = 92;
+export const LONGEST = 96;
 
 /** @type {Map<string, string>} */
 const cuts = new Map();
@@ -22,14 +23,14 @@ export function paintNames(ctx, scene) {
 }
 
 /**
- * How wide the widest name is, with its index.
+ * How wide the widest name is.
  * @param {CanvasRenderingContext2D} ctx
  * @param {Token[]} tokens
- * @param {string} font
+ * @param {string} font   with its size
  * @param {number} most
  */
 export function widestName(ctx, tokens, font, most) {
-  ctx.font = `12px ${font}`;
+  ctx.font = font;
   let widest = 0;
   // A sample tells enough of a long text; every name is cut to the room anyway.
   const stride = Math.ceil(tokens.length / 400);
@@ -42,7 +43,7 @@ export function widestName(ctx, tokens, font, most) {
 
 /** @param {CanvasRenderingContext2D} ctx @param {Scene} scene */
 function rows(ctx, scene) {
-  const { g, window, part, queries, chosen, hover, inks, font } = scene;
+  const { g, window, part, queries, chosen, hover, inks, font, nameSize } = scene;
   ctx.save();
   ctx.beginPath();
   ctx.rect(0, g.top - 8, g.left, window.height - g.top + 8);
@@ -51,9 +52,9 @@ function rows(ctx, scene) {
   ctx.textAlign = 'right';
   for (const { index, strong } of written(part.q0, part.q1, g.cell, chosen?.query, hover?.query)) {
     const y = g.top + (index + 0.5) * g.cell - window.y;
-    ctx.font = `${strong ? '600 ' : ''}12px ${font}`;
+    ctx.font = `${strong ? '600 ' : ''}${nameSize}px ${font}`;
     ctx.fillStyle = strong === 'chosen' ? inks.q : strong ? inks.ink : inks.soft;
-    ctx.fillText(cut(ctx, plain(queries[index]), g.left - 12), g.left - 8, y);
+    ctx.fillText(cut(ctx, nameOf(queries, index, g), g.left - 12), g.left - 8, y);
     tick(ctx, g.left - 5, y, 4, 0, inks.line);
   }
   ctx.restore();
@@ -61,7 +62,7 @@ function rows(ctx, scene) {
 
 /** @param {CanvasRenderingContext2D} ctx @param {Scene} scene */
 function columns(ctx, scene) {
-  const { g, window, part, keys, chosen, hover, inks, font } = scene;
+  const { g, window, part, keys, chosen, hover, inks, font, nameSize } = scene;
   ctx.save();
   ctx.beginPath();
   ctx.rect(g.left - 6, 0, window.width - g.left + 6, g.top);
@@ -69,14 +70,14 @@ function columns(ctx, scene) {
   ctx.textBaseline = 'middle';
   for (const { index, strong } of written(part.k0, part.k1, g.cell, chosen?.key, hover?.key)) {
     const x = g.left + (index + 0.5) * g.cell - window.x;
-    ctx.font = `${strong ? '600 ' : ''}12px ${font}`;
+    ctx.font = `${strong ? '600 ' : ''}${nameSize}px ${font}`;
     ctx.fillStyle = strong === 'chosen' ? inks.k : strong ? inks.ink : inks.soft;
     ctx.save();
     ctx.translate(x, g.top - 9);
     if (g.slanted) {
       ctx.rotate(-Math.PI / 4);
       ctx.textAlign = 'left';
-      ctx.fillText(cut(ctx, plain(keys[index]), (g.top - 14) / SLANT), 0, 0);
+      ctx.fillText(cut(ctx, nameOf(keys, index, g), (g.top - 14) / SLANT), 0, 0);
     } else {
       ctx.textAlign = 'center';
       ctx.fillText(plain(keys[index]), 0, -4);
@@ -85,6 +86,16 @@ function columns(ctx, scene) {
     tick(ctx, x, g.top - 5, 0, 4, inks.line);
   }
   ctx.restore();
+}
+
+/**
+ * Where not all are written, the index says which this is.
+ * @param {Token[]} tokens
+ * @param {number} index
+ * @param {Geometry} g
+ */
+function nameOf(tokens, index, g) {
+  return nameStep(g.cell) > 1 ? `${index} ${plain(tokens[index])}` : plain(tokens[index]);
 }
 
 /**

@@ -28,6 +28,7 @@ import { weightAt } from './tiles.js';
  * @property {Theme} theme
  * @property {Inks} inks
  * @property {string} font
+ * @property {number} nameSize  Of names, in CSS pixels
  */
 
 /** @typedef {Record<'page' | 'ink' | 'soft' | 'line' | 'hatch' | 'hatchLine' | 'q' | 'k' | 'weight', string>} Inks */
@@ -103,8 +104,8 @@ function gaps(ctx, { g, part, inks }) {
 }
 
 /** The weight itself, where a cell has room for it. @param {CanvasRenderingContext2D} ctx @param {Scene} scene */
-function figures(ctx, { g, part, tiles, scale, theme, font }) {
-  ctx.font = `${Math.round(Math.min(13, g.cell * 0.27))}px ${font}`;
+function figures(ctx, { g, part, tiles, scale, theme, font, nameSize }) {
+  ctx.font = `${Math.round(Math.min(nameSize * 1.1, g.cell * 0.27))}px ${font}`;
   ctx.textAlign = 'center';
   ctx.textBaseline = 'middle';
   for (let q = part.q0; q < part.q1; q++) {

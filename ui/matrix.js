@@ -36,6 +36,10 @@ function entry(look, write, value, r, c) {
   // In a result only the crossing is meant; in X the row, in W the column.
   const on = look.pick ? marked[0] && marked[1] : marked[0] || marked[1];
   const number = num(value, look.term, write(value));
+  // A matrix full of lights points at nothing.
+  number.removeAttribute('data-term');
+  // The eye should find what is there.
+  if (value === 0) number.classList.add('zero');
   const { pick } = look;
   if (!pick) return h('td', { class: on ? 'on' : '' }, number);
   return h('td', { class: on ? 'on' : '' }, h('button', {

@@ -66,6 +66,15 @@ export function together(values) {
 }
 
 /**
+ * One number that may be round: 2 and 0.5 as they are, others as `show` writes them.
+ * @param {number} value
+ */
+export function tidy(value) {
+  const decimals = exactDecimals([value], 3);
+  return decimals === null || decimals === 3 ? show(value) : together([value])(value);
+}
+
+/**
  * A share of the whole, in per cent.
  * @param {number} value  0 to 1
  */

@@ -34,6 +34,7 @@ export function pieces(token) {
     if (last && last.kind === kind) last.text += text;
     else out.push({ text, kind });
   }
+  if (token.part && out.length === 0) out.push({ text: '…', kind: 'control' });
   if (token.part) out.push({ text: `${token.part[0]}/${token.part[1]}`, kind: 'part' });
   if (out.length === 0) out.push({ text: '∅', kind: 'control' });
   return out;

@@ -24,6 +24,7 @@ export class AttentionMap extends Part {
   #extent = h('div', { class: 'extent' }, this.#canvas);
   #window = h('div', { class: 'window', tabindex: '-1' }, this.#extent);
   #trouble = h('p', { class: 'trouble', role: 'alert', hidden: true });
+  #wait = h('p', { class: 'wait note', hidden: true }, 'Fetching the map…');
   #zoomOut = zoomButton('−', 'Zoom out', () => this.#zoomBy(-1));
   #zoomIn = zoomButton('+', 'Zoom in', () => this.#zoomBy(1));
   #zoom = 0;
@@ -38,6 +39,7 @@ export class AttentionMap extends Part {
       h('p', { class: 'axis axis-k', 'data-term': 'k' }, h('span', { class: 't-k' }, 'key'), ' columns: who is looked at →'),
       h('p', { class: 'axis axis-q', 'data-term': 'q' }, h('span', { class: 't-q' }, 'query'), ' rows: who looks →'),
       this.#window,
+      this.#wait,
       h('div', { class: 'zoom', role: 'group', 'aria-label': 'Zoom' }, this.#zoomOut, this.#zoomIn),
       this.#trouble,
     );
@@ -61,16 +63,16 @@ export class AttentionMap extends Part {
     const site = trace.value && siteOf(trace.value, view);
     const ctx = this.#canvas.getContext('2d');
     if (!site || !ctx || !trace.value) return this.#drawSoon();
-    const { font } = themeInks();
+    const { font, nameSize } = themeInks();
     const small = this.clientWidth < 480;
     const most = small ? 60 : LONGEST;
-    const name = widestName(ctx, trace.value.tokens, font, most) + 2;
-    const room = { width: this.#room(), height: Math.max(260, Math.min(innerHeight * 0.72, 760)) };
+    const name = widestName(ctx, trace.value.tokens, `${nameSize}px ${font}`, most) + (site.kv_len > 60 ? 2.2 * nameSize : 2);
+    const room = { width: this.#room(), height: Math.max(260, Math.min(innerHeight * 0.6, 820)) };
     const make = (/** @type {number} */ zoom) =>
       layOut({ rows: site.q_len, columns: site.kv_len, ...room, zoom, ratio: devicePixelRatio, rowName: name, columnName: name });
-    this.#zoomOut.disabled = this.#zoom === 0;
-    this.#zoomIn.disabled = make(ZOOMS[Math.min(this.#zoom + 1, ZOOMS.length - 1)]).cell <= make(ZOOMS[this.#zoom]).cell;
     this.#g = make(ZOOMS[this.#zoom]);
+    this.#zoomOut.disabled = this.#zoom === 0;
+    this.#zoomIn.disabled = make(ZOOMS[ZOOMS.length - 1]).cell <= this.#g.cell;
     const [width, height] = [mapWidth(this.#g), mapHeight(this.#g)];
     Object.assign(this.#extent.style, { width: `${width}px`, height: `${height}px` });
     // Scroll bars need a margin of their own, or each would call for the other.
@@ -78,6 +80,7 @@ export class AttentionMap extends Part {
     this.#window.classList.toggle('scrolls', scrolls);
     Object.assign(this.#window.style, { width: `${Math.min(width, room.width)}px`, height: `${Math.min(height, room.height)}px` });
     this.#canvas.setAttribute('aria-label', labelOf(site));
+    this.#follow();
     this.#drawSoon();
   }
 
@@ -123,6 +126,7 @@ export class AttentionMap extends Part {
     if (wanted.complete) this.#last = { of: shape, tiles: wanted.here };
     const old = !wanted.complete && this.#last?.of === shape && wanted.here.length === 0;
     this.classList.toggle('stale', !wanted.complete && !state.tiles.error);
+    this.#wait.hidden = wanted.complete || wanted.here.length > 0 || old || state.tiles.error !== null;
     paint(ctx, scene(state, g, view, part, old ? this.#last?.tiles ?? [] : wanted.here, meta));
     this.#say(state.tiles.error);
   }
@@ -161,12 +165,14 @@ export class AttentionMap extends Part {
   #zoomBy(by, about, event) {
     const next = Math.max(0, Math.min(ZOOMS.length - 1, this.#zoom + by));
     if (next === this.#zoom) return;
+    const before = this.#g?.cell;
     this.#zoom = next;
     this.#resized();
     const g = this.#g;
     if (!g) return;
+    // Cells are whole pixels, so that a small zoom may change nothing: then go on.
+    if (g.cell === before) return this.#zoomBy(by, about, event);
     if (about && event) this.#window.scrollTo((about.key + 0.5) * g.cell + g.left - event.offsetX, (about.query + 0.5) * g.cell + g.top - event.offsetY);
-    else this.#follow();
   }
 }
 

@@ -16,7 +16,7 @@ export class CellHeadline extends Part {
       this.setAttribute('aria-busy', String(cell.busy));
       if (cell.error) return this.show(h('p', { class: 'trouble', role: 'alert' }, cell.error));
       if (!cell.value || !meta || !source || !meta.tokens[cell.value.query.index]) return this.show();
-      this.show(says(cell.value, meta), place(cell.value, meta), tools(source, view));
+      this.show(says(cell.value, meta), place(cell.value, meta), tools(source, { ...view, query: cell.value.query.index, key: cell.value.key.index }));
     });
   }
 }

@@ -3,7 +3,6 @@
 /** @import { Term } from '../store.js' */
 import { h } from '../dom.js';
 import { num } from '../figures.js';
-import { get } from '../store.js';
 import { Part } from './part.js';
 
 /** @typedef {{name: string, term: Term, values: number[]}} Lane */
@@ -13,6 +12,7 @@ const HEIGHT = 44;
 export class DimStrips extends Part {
   /** @type {Lane[]} */
   lanes = [];
+  hint = '';
   #readout = h('p', { class: 'readout' });
   /** @type {HTMLCanvasElement[]} */
   #canvases = [];
@@ -46,7 +46,7 @@ export class DimStrips extends Part {
 
   #say() {
     const at = this.#at;
-    if (at === null) return this.#readout.replaceChildren('Each bar is one entry; bars below the line are negative. Point at one to read it.');
+    if (at === null) return this.#readout.replaceChildren(this.hint);
     this.#readout.replaceChildren(
       `entry ${at}: `,
       ...this.lanes.flatMap((lane, i) => [i === 0 ? '' : i === this.lanes.length - 1 ? ' = ' : ' × ', num(lane.values[at], lane.term)]),
@@ -54,10 +54,17 @@ export class DimStrips extends Part {
   }
 
   #draw() {
-    // The theme is read from the page, which learns of a new one in the same turn.
-    void get().theme;
     this.lanes.forEach((lane, i) => drawLane(this.#canvases[i], lane, this.#at));
   }
+}
+
+/**
+ * @param {Lane[]} lanes  all of one length
+ * @param {string} [hint] shown while nothing is pointed at
+ */
+export function dimStrips(lanes, hint = '') {
+  const element = /** @type {DimStrips} */ (document.createElement('dim-strips'));
+  return Object.assign(element, { lanes, hint });
 }
 
 /** @param {HTMLCanvasElement} canvas @param {Lane} lane @param {number | null} at */

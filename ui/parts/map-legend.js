@@ -1,6 +1,6 @@
 // What the colours mean, which scale they follow, and the cell under the pointer.
 
-/** @import { Meta } from '../contract.js' */
+/** @import { Meta, Site } from '../contract.js' */
 /** @import { Spot } from '../store.js' */
 /** @import { View } from '../address.js' */
 /** @import { Scale } from '../scales.js' */
@@ -26,7 +26,7 @@ export class MapLegend extends Part {
       const now = scale ?? defaultScale(meta.kind);
       this.#key.replaceChildren(
         bar(now, theme),
-        here.causal || here.window ? h('span', { class: 'swatch-hidden' }, h('i', { 'aria-hidden': 'true' }), 'hidden, not small') : '',
+        here.causal || here.window ? h('span', { class: 'swatch-hidden' }, h('i', { 'aria-hidden': 'true' }), whyHidden(here)) : '',
         choice(now),
       );
     });
@@ -51,6 +51,12 @@ export class MapLegend extends Part {
       weight === null ? '…' : reason ? h('em', null, `hidden: ${SHORT[reason]}`) : num(weight, 'weight'),
     );
   }
+}
+
+/** @param {Site} site */
+function whyHidden(site) {
+  const reasons = [site.causal && 'it comes later', site.window && 'it is outside the window'].filter(Boolean);
+  return `hidden: ${reasons.join(', or ')}`;
 }
 
 /** @param {Scale} scale @param {'light' | 'dark'} theme */

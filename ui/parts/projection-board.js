@@ -2,12 +2,11 @@
 // matrix stands above its result, so that an entry lies where its row and its column meet.
 
 /** @import { Meta, Worked } from '../contract.js' */
-/** @import { Term } from '../store.js' */
 /** @import { View } from '../address.js' */
 import { h } from '../dom.js';
 import { handMade, named, num, tokenChip, tokenText } from '../figures.js';
 import { matrix, title } from '../matrix.js';
-import { exactDecimals, show, together } from '../numbers.js';
+import { tidy, together } from '../numbers.js';
 import { get } from '../store.js';
 import { Part } from './part.js';
 
@@ -41,17 +40,20 @@ export class ProjectionBoard extends Part {
     this.show(
       h('h2', null, 'Three projections of the same tokens'),
       h('p', { class: 'lead' }, 'Where do ', named('q', 'q'), ', ', named('k', 'k'), ' and ', named('v', 'v'), ' come from? Every token is a row of X. Three matrices look at the same rows for three purposes. ', handMade()),
-      board(worked, meta, pick, choose),
+      board(worked, meta, pick, choose, view),
       sum(worked, meta, pick),
       meanings(worked),
     );
   }
 }
 
-/** @param {Worked} worked @param {Meta} meta @param {Pick} pick @param {(pick: Pick) => void} choose */
-function board(worked, meta, pick, choose) {
-  const tokens = meta.tokens.map((token, i) => h('span', null, tokenText(token), h('sub', null, i)));
-  const x = matrix({ name: 'X', values: worked.x, term: null, columns: worked.dims.x, notes: worked.dim_notes.x, rows: tokens, markedRow: pick.row, markedColumn: null, pick: null });
+/** @param {Worked} worked @param {Meta} meta @param {Pick} pick @param {(pick: Pick) => void} choose @param {View} view */
+function board(worked, meta, pick, choose, view) {
+  // The two vectors of the cell in view are rows of Q and K: their names keep the cell's colours.
+  const inView = { q: view.query, k: view.key, v: null };
+  const tokens = (/** @type {Which | null} */ which) =>
+    meta.tokens.map((token, i) => h('span', { class: which && inView[which] === i ? `name t-${which}` : null }, tokenText(token), h('sub', null, i)));
+  const x = matrix({ name: 'X', values: worked.x, term: null, columns: worked.dims.x, notes: worked.dim_notes.x, rows: tokens(null), markedRow: pick.row, markedColumn: null, pick: null });
   /** @type {Node[]} */
   const above = [];
   /** @type {Node[]} */
@@ -61,10 +63,10 @@ function board(worked, meta, pick, choose) {
     const on = pick.which === which;
     const letter = which.toUpperCase();
     above.push(h('div', { class: `above for-${which}` },
-      h('p', { class: 'asks' }, named(which, letter), ` ${kind.asks}`),
-      matrix({ name: `W_${letter}`, values: worked[kind.w], term: which, columns: worked.dims[kind.dims], notes: worked.dim_notes[kind.dims], rows: which === 'q' ? worked.dims.x : worked.dims.x, markedRow: null, markedColumn: on ? pick.column : null, pick: null })));
+      h('p', { class: 'purpose' }, named(which, letter), ` ${kind.asks}`),
+      matrix({ name: `W_${letter}`, values: worked[kind.w], term: which, columns: worked.dims[kind.dims], notes: worked.dim_notes[kind.dims], rows: worked.dims.x, markedRow: null, markedColumn: on ? pick.column : null, pick: null })));
     below.push(h('div', { class: `below for-${which}` },
-      matrix({ name: letter, values: worked[which], term: which, columns: worked.dims[kind.dims], notes: worked.dim_notes[kind.dims], rows: tokens.map((node) => node.cloneNode(true)), markedRow: on ? pick.row : null, markedColumn: on ? pick.column : null, pick: (row, column) => choose({ which, row, column }) })));
+      matrix({ name: letter, values: worked[which], term: which, columns: worked.dims[kind.dims], notes: worked.dim_notes[kind.dims], rows: tokens(which), markedRow: on ? pick.row : null, markedColumn: on ? pick.column : null, pick: (row, column) => choose({ which, row, column }) })));
   }
   return h('div', { class: 'board wide' }, h('p', { class: 'corner' }, 'Click an entry of ', title('Q', 'q'), ', ', title('K', 'k'), ' or ', title('V', 'v'), ' to see the sum behind it.'), ...above, h('div', { class: 'below for-x' }, x), ...below);
 }
@@ -79,10 +81,9 @@ function sum(worked, meta, { which, row, column }) {
   const letter = which.toUpperCase();
   const terms = x.map((v, i) => h('span', { class: `term${v * w[i] === 0 ? ' nil' : ''}`, title: worked.dims.x[i] },
     h('small', null, worked.dims.x[i]), h('span', null, num(v, null, writeX(v)), ' × ', num(w[i], which, writeW(w[i])))));
-  const tidy = exactDecimals([total]) === null ? show(total) : together([total])(total);
   return h('div', { class: 'sum', role: 'status', 'aria-live': 'polite' },
     h('p', null, title(letter, which), h('sub', null, `${row},${column}`), ': ', tokenChip(meta.tokens[row], row), ' in ', h('strong', null, worked.dims[kind.dims][column]), `. ${worked.dim_notes[kind.dims][column] ?? ''}`),
-    h('p', { class: 'terms' }, terms.flatMap((term, i) => (i ? [h('span', { class: 'plus' }, '+'), term] : [term])), h('span', { class: 'plus' }, '='), h('span', { class: 'result' }, num(total, /** @type {Term} */ (which), tidy))));
+    h('p', { class: 'terms' }, terms.flatMap((term, i) => (i ? [h('span', { class: 'plus' }, '+'), term] : [term])), h('span', { class: 'plus' }, '='), h('span', { class: 'result' }, num(total, which, tidy(total)))));
 }
 
 /** @param {Worked} worked */

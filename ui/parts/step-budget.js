@@ -7,6 +7,7 @@ import { h, vars } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
 import { SHORT } from '../hidden.js';
 import { percent } from '../numbers.js';
+import { plain } from '../tokens.js';
 import { Part } from './part.js';
 
 /** Rows of at most this many keys are listed whole. */
@@ -45,7 +46,7 @@ function budget(row, meta, key, worked, view) {
   const query = tokenChip(meta.tokens[row.query.index], row.query.index, 'q');
   return [
     h('p', null, query, ` sees ${row.visible} ${row.visible === 1 ? 'key' : 'keys'}`, hidden ? ` (${hidden} hidden)` : '', ' and shares out 1 between them. Every ', named('weight', 'weight'), ' given to one is taken from the others.'),
-    stack(row, order, key),
+    stack(row, meta, order, key),
     h('ol', { class: 'budget' },
       listed.map((j) => entry(row, meta, j, key, most, before)),
       rest > 0 ? h('li', { class: 'rest' }, h('span', null, `the other ${rest} together`), measure(remainder, most), num(remainder, 'weight')) : null,
@@ -60,16 +61,17 @@ function budget(row, meta, key, worked, view) {
 /**
  * The whole row as one bar.
  * @param {Row} row
+ * @param {Meta} meta
  * @param {number[]} order
  * @param {number | null} key
  */
-function stack(row, order, key) {
+function stack(row, meta, order, key) {
   const parts = order.filter((j) => row.weights[j] >= 0.004);
   const rest = row.row_sum - parts.reduce((sum, j) => sum + row.weights[j], 0);
-  const one = (/** @type {number} */ weight, /** @type {string} */ name, /** @type {string} */ title) =>
-    vars(h('span', { class: name, title }), { '--share': weight });
+  const one = (/** @type {number} */ weight, /** @type {string} */ name, /** @type {string} */ title, /** @type {string} */ text = '') =>
+    vars(h('span', { class: name, title }, text), { '--share': weight });
   return h('div', { class: 'stack', 'aria-hidden': 'true' },
-    parts.map((j) => one(row.weights[j], j === key ? 'here' : '', `token ${j}: ${percent(row.weights[j])}`)),
+    parts.map((j) => one(row.weights[j], j === key ? 'here' : '', `token ${j}: ${percent(row.weights[j])}`, row.weights[j] > 0.12 ? `${plain(meta.tokens[j]).slice(0, 24)} ${percent(row.weights[j])}` : '')),
     rest > 0.001 ? one(rest, 'dust', `all smaller ones: ${percent(rest)}`) : null);
 }
 

@@ -6,8 +6,8 @@ import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
 import { math, op, sub, sym, vec } from '../formula.js';
 import { percent, together } from '../numbers.js';
+import { dimStrips } from './dim-strips.js';
 import { Part } from './part.js';
-import './dim-strips.js';
 
 const WRITTEN_OUT = 8;
 const LISTED = 5;
@@ -49,7 +49,7 @@ function table(cell, row, values, meta, worked) {
   const notes = worked?.dim_notes.v;
   const write = together(values.v.flat());
   const order = row.weights.map((_, j) => j).filter((j) => row.mask[j] === null).sort((a, b) => row.weights[b] - row.weights[a]);
-  return [h('div', { class: 'wide' },
+  return h('div', { class: 'wide' },
     h('table', { class: 'vectors tall mix' },
       h('thead', null,
         h('tr', null, h('th', { scope: 'col' }, 'key'), h('th', { scope: 'col' }, named('weight', 'w')), names.map((name, i) => h('th', { scope: 'col', title: notes?.[i], class: 't-v' }, name)))),
@@ -57,7 +57,7 @@ function table(cell, row, values, meta, worked) {
         h('th', { scope: 'row' }, h('button', { type: 'button', class: 'link', 'data-focus': `mix${j}`, onclick: () => choose({ key: j }) }, tokenChip(meta.tokens[j], j, j === cell.key.index ? 'k' : null))),
         h('td', null, num(row.weights[j], 'weight')),
         values.v[j].map((v) => h('td', null, num(v, 'v', write(v))))))),
-      h('tfoot', null, h('tr', null, h('th', { scope: 'row' }, h('em', null, 'z'), ' = sum of w × v'), h('td', null), cell.out.map((z) => h('td', null, num(z)))))))][0];
+      h('tfoot', null, h('tr', null, h('th', { scope: 'row' }, h('em', null, 'z'), ' = sum of w × v'), h('td', null), cell.out.map((z) => h('td', null, num(z)))))));
 }
 
 /**
@@ -67,22 +67,18 @@ function table(cell, row, values, meta, worked) {
  * @param {Meta} meta
  */
 function strips(cell, row, values, meta) {
-  const make = (/** @type {import('./dim-strips.js').Lane[]} */ lanes) => {
-    const element = /** @type {import('./dim-strips.js').DimStrips} */ (document.createElement('dim-strips'));
-    element.lanes = lanes;
-    return element;
-  };
   const top = values ? row.strongest.slice(0, LISTED) : [];
   return h('div', null,
     h('p', { class: 'note' }, 'This key’s value, and what it brings in:'),
-    make([{ name: 'v', term: 'v', values: cell.v }, { name: 'w × v', term: 'weight', values: cell.v.map((v) => v * cell.weight) }]),
+    dimStrips([{ name: 'v', term: 'v', values: cell.v }, { name: 'w × v', term: 'weight', values: cell.v.map((v) => v * cell.weight) }]),
     h('p', { class: 'note' }, 'The sum over all keys:'),
-    make([{ name: 'z', term: 'v', values: cell.out }]),
+    dimStrips([{ name: 'z', term: 'v', values: cell.out }]),
+    top.length ? h('p', { class: 'note' }, 'The strongest keys, and how much each brings in: its ', named('weight', 'weight'), ' × the length of its ', named('v', 'v'), '.') : null,
     top.length ? h('ol', { class: 'budget' }, top.map(({ index, weight }) => {
       const length = Math.hypot(...(values?.v[index] ?? []));
       return h('li', { class: 'mixed' },
         h('button', { type: 'button', class: 'link', 'data-focus': `mix${index}`, onclick: () => choose({ key: index }) }, tokenChip(meta.tokens[index], index, index === cell.key.index ? 'k' : null)),
-        h('span', null, num(weight, 'weight'), ' × length ', num(length, 'v')),
+        h('span', null, num(weight, 'weight'), ' × ', num(length, 'v')),
         num(weight * length));
     })) : null,
     row.weights.length > MOST_VALUES ? h('p', { class: 'note' }, `The list of all values is left out beyond ${MOST_VALUES} keys; each key’s own value is shown when you choose it.`) : null);

@@ -3,7 +3,7 @@
 /** @import { Cell, Row } from '../contract.js' */
 import { h, m } from '../dom.js';
 import { named, num, stepBlock } from '../figures.js';
-import { fenced, group, math, op, sym, val } from '../formula.js';
+import { call, fenced, math, op, sym, val } from '../formula.js';
 import { show } from '../numbers.js';
 import { Part } from './part.js';
 
@@ -21,7 +21,7 @@ const blind = () => [h('p', null, 'This row sees nothing at all: every weight is
 function hidden() {
   return [
     h('p', null, 'A hidden key gets nothing, exactly:'),
-    math('weight = 0', sym('w', 'weight'), op('='), sup(val(null)), op('='), val(0, 'weight')),
+    math('weight = exp of minus infinity = 0', sym('w', 'weight'), op('='), call('exp', val(null)), op('='), val(0, 'weight')),
   ];
 }
 
@@ -30,18 +30,16 @@ function shares(cell, row) {
   const lse = () => m('mi', { mathvariant: 'normal' }, 'lse');
   const sees = row && row.query.index === cell.query.index ? `the ${row.visible} keys this query sees` : 'all keys this query sees';
   return [
-    h('p', null, 'Raise e to each ', named('score', 'score'), ' and divide by the sum over ', sees, '. The row keeps only the logarithm of that sum, ', h('em', null, 'lse'), ' = ', num(cell.lse), '; with it any weight can be brought back:'),
+    h('p', null, 'Take the exponential of each ', named('score', 'score'), ' and divide by the sum over ', sees, '. The row keeps only the logarithm of that sum, ', h('em', null, 'lse'), ' = ', num(cell.lse), '; with it any weight can be brought back:'),
     math(
       `weight = exp(score minus lse) = exp(${show(cell.score)} minus ${show(cell.lse)}) = ${show(cell.weight)}`,
       sym('w', 'weight'), op('='),
-      sup(group(sym('s', 'score'), op('−'), lse())), op('='),
-      sup(group(fenced(cell.score, 'score'), op('−'), fenced(cell.lse))), op('='),
-      sup(val(cell.log_weight)), op('='), val(cell.weight, 'weight'),
+      call('exp', sym('s', 'score'), op('−'), lse()), op('='),
+      call('exp', val(cell.score, 'score'), op('−'), fenced(cell.lse)), op('='),
+      val(cell.weight, 'weight'),
     ),
   ];
 }
 
-/** @param {Element} power */
-const sup = (power) => m('msup', null, sym('e'), power);
 
 customElements.define('step-softmax', StepSoftmax);

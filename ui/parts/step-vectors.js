@@ -4,9 +4,9 @@
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
 import { call, fenced, group, math, op, over, root, sub, sym, val, vec } from '../formula.js';
-import { show, together } from '../numbers.js';
+import { show, tidy, together } from '../numbers.js';
+import { dimStrips } from './dim-strips.js';
 import { Part } from './part.js';
-import './dim-strips.js';
 
 /** Up to this many entries a vector is written out as a table. */
 const WRITTEN_OUT = 8;
@@ -34,38 +34,43 @@ function intro(cell, meta) {
 function writtenOut(cell, meta, worked) {
   const names = worked?.dims.qk ?? cell.q.map((_, i) => String(i));
   const notes = worked?.dim_notes.qk;
-  const line = (/** @type {Node | string} */ name, /** @type {number[]} */ values, /** @type {'q' | 'k' | 'score'} */ term, /** @type {Node | string} */ end) => {
-    const write = together(values);
-    return h('tr', null, h('th', { scope: 'row' }, name), values.map((v) => h('td', null, num(v, term, write(v)))), h('td', { class: 'end' }, end));
-  };
+  const write = together([cell.q, cell.k, cell.products].flat());
+  const line = (/** @type {Node | string} */ name, /** @type {number[]} */ values, /** @type {'q' | 'k' | 'score'} */ term) =>
+    h('tr', null, h('th', { scope: 'row' }, name), values.map((v) => h('td', null, num(v, term, write(v)))));
   return [
     intro(cell, meta),
     h('div', { class: 'wide' },
       h('table', { class: 'vectors' },
-        h('thead', null, h('tr', null, h('td', null), names.map((name, i) => h('th', { scope: 'col', title: notes?.[i] }, name)), h('td', null))),
+        h('thead', null, h('tr', null, h('td', null), names.map((name, i) => h('th', { scope: 'col', title: notes?.[i] }, name)))),
         h('tbody', null,
-          line(group1('q', 'q', meta, cell.query.index), cell.q, 'q', ''),
-          line(group1('k', 'k', meta, cell.key.index), cell.k, 'k', ''),
+          line(ofToken('q', 'q', meta, cell.query.index), cell.q, 'q'),
+          line(ofToken('k', 'k', meta, cell.key.index), cell.k, 'k'),
         ),
-        h('tfoot', null, line(h('span', null, named('q', 'q'), ' × ', named('k', 'k')), cell.products, 'score', h('span', null, 'sum ', num(cell.dot, 'score')))),
+        h('tfoot', null, line(h('span', null, named('q', 'q'), ' × ', named('k', 'k')), cell.products, 'score')),
       )),
+    sumLine(cell, write),
     notes ? h('details', { class: 'meanings' }, h('summary', null, 'What these dimensions mean'), h('dl', null, names.flatMap((name, i) => [h('dt', null, name), h('dd', null, notes[i])]))) : null,
   ];
 }
 
+/** The products added up. @param {Cell} cell @param {(v: number) => string} write */
+function sumLine(cell, write) {
+  const terms = cell.products.flatMap((p, i) => [...(i ? [op('+')] : []), p < 0 ? group(op('('), val(p, 'score', write(p)), op(')')) : val(p, 'score', write(p))]);
+  return math(`q·k = ${cell.products.map(write).join(' plus ')} = ${show(cell.dot)}`, vec('q', 'q'), op('·'), vec('k', 'k'), op('='), ...terms, op('='), val(cell.dot, 'score'));
+}
+
 /** @param {'q' | 'k'} term @param {string} letter @param {Meta} meta @param {number} index */
-function group1(term, letter, meta, index) {
+function ofToken(term, letter, meta, index) {
   return h('span', null, named(term, letter), ' of ', h('span', { class: 'of' }, tokenChip(meta.tokens[index], index)));
 }
 
 /** @param {Cell} cell @param {Meta} meta */
 function longVectors(cell, meta) {
-  const strips = document.createElement('dim-strips');
-  /** @type {import('./dim-strips.js').DimStrips} */ (strips).lanes = [
+  const strips = dimStrips([
     { name: 'q', term: 'q', values: cell.q },
     { name: 'k', term: 'k', values: cell.k },
     { name: 'q × k', term: 'score', values: cell.products },
-  ];
+  ], 'Each bar is one entry; below the line it is negative. Point at one to read it.');
   const order = cell.products.map((_, i) => i).sort((a, b) => Math.abs(cell.products[b]) - Math.abs(cell.products[a]));
   const top = order.slice(0, LARGEST);
   const rest = order.slice(LARGEST).reduce((sum, i) => sum + cell.products[i], 0);
@@ -99,14 +104,14 @@ function allEntries(cell) {
 function scaled(cell) {
   const d = cell.q.length;
   const usual = Math.abs(cell.scale * Math.sqrt(d) - 1) < 1e-5;
-  const scale = usual ? over(val(1), root(val(d))) : val(cell.scale);
+  const scale = usual ? over(val(1, null, '1'), root(val(d, null, String(d)))) : val(cell.scale, null, tidy(cell.scale));
   const dot = [vec('q', 'q'), op('·'), vec('k', 'k')];
   const plain = !cell.softcap && !cell.bias;
   const before = cell.dot * cell.scale;
   const steps = [
     math(
       `score = q·k times the scale = ${show(cell.dot)} times ${show(cell.scale)} = ${show(before)}`,
-      sym('s', 'score'), op('='), ...dot, op('×'), scale, op('='), fenced(cell.dot, 'score'), op('×'), val(cell.scale), op('='), val(before, 'score'),
+      sym('s', 'score'), op('='), ...dot, op('×'), scale, op('='), fenced(cell.dot, 'score'), op('×'), val(cell.scale, null, tidy(cell.scale)), op('='), val(before, 'score'),
     ),
   ];
   if (cell.softcap) {

@@ -3,9 +3,9 @@
 
 /** @import { Meta, Row } from '../contract.js' */
 /** @import { View } from '../address.js' */
-import { choose } from '../actions.js';
-import { h, vars } from '../dom.js';
-import { named, tokenText } from '../figures.js';
+import { choose, step } from '../actions.js';
+import { h } from '../dom.js';
+import { handMade, named, tokenText } from '../figures.js';
 import { show } from '../numbers.js';
 import { css, inkOn, rampAt } from '../palette.js';
 import { defaultScale, fraction } from '../scales.js';
@@ -16,50 +16,87 @@ import { Part } from './part.js';
 const MOST = 600;
 
 export class TokenRibbon extends Part {
+  #line = h('p', { class: 'ribbon', dir: 'auto' });
+  /** The words on the line, made once for a text. @type {HTMLButtonElement[]} */
+  #words = [];
+  #from = 0;
+  /** @type {unknown} */
+  #of = null;
+
   begin() {
+    this.#line.addEventListener('keydown', walk);
     this.watch((s) => [s.trace.value, s.row.value, s.view, s.theme], (meta, row, view, theme) => {
       if (!meta) return this.show();
-      this.show(
-        h('p', { class: 'label' }, 'Click a word to let it ask; the shade is how much it looks at each (', named('weight', 'weight'), ')'),
-        h('p', { class: 'ribbon', dir: 'auto' }, words(meta, row, view, theme)),
-      );
+      this.#lay(meta, view.query ?? 0);
+      const fits = row !== null && row.weights.length === meta.tokens.length;
+      this.#words.forEach((word, i) => shade(word, this.#from + i, meta, fits ? row : null, view, theme));
+      this.#follow(view.query ?? 0);
     });
+  }
+
+  /** @param {Meta} meta @param {number} query */
+  #lay(meta, query) {
+    const { tokens } = meta;
+    const there = this.#of === tokens && query >= this.#from && query < this.#from + this.#words.length;
+    if (there) return;
+    const had = this.contains(document.activeElement);
+    this.#of = tokens;
+    this.#from = Math.max(0, Math.min(tokens.length - MOST, query - MOST / 2));
+    const slice = tokens.slice(this.#from, this.#from + MOST);
+    this.#words = slice.map((token, i) => h('button', { type: 'button', class: 'word', onclick: () => choose({ query: this.#from + i }) }, tokenText(token)));
+    const spaced = tokens.every((token) => !/\s/.test(token.text));
+    this.#line.replaceChildren(...slice.flatMap((token, i) => [this.#words[i], spaced ? ' ' : token.text.includes('\n') ? h('br', null) : '']));
+    this.show(
+      h('div', null, this.#line, h('p', { class: 'label' }, 'Click a word to let it ask. The shade is how much it looks at each: its ', named('weight', 'weight'), 's.')),
+      meta.kind === 'example' && story(),
+    );
+    if (had) this.#words[query - this.#from]?.focus({ preventScroll: true });
+  }
+
+  /** Keeps the word that asks in sight, and the focus on it. @param {number} query */
+  #follow(query) {
+    const word = this.#words[query - this.#from];
+    if (!word) return;
+    if (this.#line.contains(document.activeElement)) word.focus({ preventScroll: true });
+    const [top, line] = [word.offsetTop - this.#line.offsetTop, this.#line];
+    if (top < line.scrollTop || top + word.offsetHeight > line.scrollTop + line.clientHeight) line.scrollTop = top - line.clientHeight / 3;
   }
 }
 
+/** What the example is about. */
+const story = () =>
+  h('p', { class: 'lead' }, 'Who was tired? To tell, ', h('em', null, 'it'), ' has to find the robot or the patient. One attention head decides here, and every number of its decision can be read below. ', handMade());
+
 /**
+ * @param {HTMLButtonElement} word
+ * @param {number} index
  * @param {Meta} meta
  * @param {Row | null} row
  * @param {View} view
  * @param {'light' | 'dark'} theme
  */
-function words(meta, row, view, theme) {
-  const fits = meta.tokens.length <= MOST;
-  const from = fits ? 0 : Math.max(0, Math.min(meta.tokens.length - MOST, (view.query ?? 0) - MOST / 2));
-  const scale = view.scale ?? defaultScale(meta.kind);
-  const spaced = meta.tokens.every((token) => !/\s/.test(token.text));
-  return meta.tokens.slice(from, from + MOST).flatMap((token, i) => {
-    const index = from + i;
-    const weight = row?.weights[index] ?? null;
-    const hidden = row ? row.mask[index] !== null : false;
-    const classes = ['word', index === view.query && 'asks', index === view.key && 'answers', hidden && 'hidden'];
-    const button = h(
-      'button',
-      {
-        type: 'button', class: classes.filter(Boolean).join(' '), 'data-focus': `word${index}`, 'aria-pressed': String(index === view.query),
-        'aria-label': `token ${index}, ${spoken(token)}${weight === null ? '' : hidden ? ', hidden' : `, weight ${show(weight)}`}`,
-        onclick: () => choose({ query: index }),
-      },
-      tokenText(token),
-    );
-    if (weight !== null && !hidden) {
-      const shade = rampAt(theme, fraction(scale, weight));
-      vars(button, { '--shade': css(shade), '--ink-on': inkOn(shade) });
-    }
-    /** @type {(Node | string)[]} */
-    const after = spaced ? [' '] : token.text.includes('\n') ? [h('br', null)] : [];
-    return [button, ...after];
-  });
+function shade(word, index, meta, row, view, theme) {
+  const weight = row?.weights[index] ?? null;
+  const hidden = row !== null && row.mask[index] !== null;
+  const asks = index === view.query;
+  word.className = ['word', asks && 'asks', index === view.key && 'answers', hidden && 'hidden'].filter(Boolean).join(' ');
+  // One stop for the Tab key; arrows go from word to word.
+  word.tabIndex = asks ? 0 : -1;
+  word.setAttribute('aria-pressed', String(asks));
+  const says = weight === null ? '' : hidden ? ', hidden' : `, weight ${show(weight)}`;
+  word.setAttribute('aria-label', `token ${index}, ${spoken(meta.tokens[index])}${says}`);
+  if (weight === null || hidden) return word.removeAttribute('style');
+  const colour = rampAt(theme, fraction(view.scale ?? defaultScale(meta.kind), weight));
+  word.style.setProperty('--shade', css(colour));
+  word.style.setProperty('--ink-on', inkOn(colour));
+}
+
+/** @param {KeyboardEvent} event */
+function walk(event) {
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!by) return;
+  event.preventDefault();
+  step('query', by);
 }
 
 customElements.define('token-ribbon', TokenRibbon);

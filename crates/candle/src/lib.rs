@@ -35,7 +35,8 @@ pub struct Attention {
 pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, params: &Params, isa: Isa) -> Result<Attention> {
     let (batch, q_len, q_heads, _) = q.dims4()?;
     let v_dim = v.dims4()?.3;
-    let done = with_view(q, |q| with_view(k, |k| with_view(v, |v| forward(q, k, v, params, isa))))???.map_err(Error::wrap)?;
+    let done =
+        with_view(q, |q| with_view(k, |k| with_view(v, |v| forward(q, k, v, params, isa))))???.map_err(Error::wrap)?;
     let out = Tensor::from_vec(done.out, (batch, q_len, q_heads, v_dim), q.device())?;
     Ok(Attention { out, lse: done.lse })
 }
@@ -48,7 +49,11 @@ pub fn with_view<R>(tensor: &Tensor, f: impl FnOnce(View) -> R) -> Result<R> {
     let (batch, len, heads, dim) = tensor.dims4()?;
     let (storage, layout) = tensor.storage_and_layout();
     let Storage::Cpu(CpuStorage::F32(data)) = &*storage else {
-        candle_core::bail!("attention runs on f32 tensors on the CPU, not {:?} on {:?}", tensor.dtype(), tensor.device());
+        candle_core::bail!(
+            "attention runs on f32 tensors on the CPU, not {:?} on {:?}",
+            tensor.dtype(),
+            tensor.device()
+        );
     };
     let &[batch_stride, len_stride, heads_stride, unit] = layout.stride() else {
         candle_core::bail!("attention needs (batch, len, heads, dim), not {:?}", layout.shape());

@@ -104,7 +104,9 @@ impl Trace {
         let format: Format = parse(path, json)?;
         if format.format != FORMAT {
             let found = format.format;
-            return Err(fail(format!("trace format {found}, but this version reads format {FORMAT}; use a newer attnscope")));
+            return Err(fail(format!(
+                "trace format {found}, but this version reads format {FORMAT}; use a newer attnscope"
+            )));
         }
         let header: Header = parse(path, json)?;
         let reader = Reader { path, map: Arc::new(map), start: header_len + 8, metadata: &metadata };
@@ -122,7 +124,8 @@ struct Format {
 }
 
 fn parse<'a, T: Deserialize<'a>>(path: &Path, json: &'a str) -> Result<T, Error> {
-    serde_json::from_str(json).map_err(|error| file_error(path, format!("its `attnscope` entry does not read: {error}")))
+    serde_json::from_str(json)
+        .map_err(|error| file_error(path, format!("its `attnscope` entry does not read: {error}")))
 }
 
 impl SiteHeader {
@@ -161,7 +164,9 @@ impl Reader<'_> {
             return Err(self.fail(format!("tensor {name} is missing")));
         };
         let &[len, heads, dim] = &info.shape[..] else {
-            return Err(self.fail(format!("tensor {name} has shape {:?}, but must be (len, heads, head_dim)", info.shape)));
+            return Err(
+                self.fail(format!("tensor {name} has shape {:?}, but must be (len, heads, head_dim)", info.shape))
+            );
         };
         self.info(name, Dtype::F32, &info.shape)?;
         Ok(Tensor::new(self.data::<f32>(name, info)?, [len, heads, dim]))
@@ -180,8 +185,9 @@ impl Reader<'_> {
 
     fn data<T: Pod>(&self, name: &str, info: &TensorInfo) -> Result<Data<T>, Error> {
         let (from, to) = info.data_offsets;
-        Data::mapped(self.map.clone(), self.start + from..self.start + to)
-            .ok_or_else(|| self.fail(format!("tensor {name} is not aligned; write the file with the safetensors library")))
+        Data::mapped(self.map.clone(), self.start + from..self.start + to).ok_or_else(|| {
+            self.fail(format!("tensor {name} is not aligned; write the file with the safetensors library"))
+        })
     }
 
     fn fail(&self, problem: String) -> Error {

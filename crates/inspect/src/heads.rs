@@ -78,8 +78,12 @@ impl Trace {
         {
             self.site(SiteKind::SelfAttention, layer)?;
         }
-        let heads: Vec<(&Site, usize)> =
-            self.sites.iter().filter(wanted).flat_map(|site| (0..site.q_heads()).map(move |head| (site, head))).collect();
+        let heads: Vec<(&Site, usize)> = self
+            .sites
+            .iter()
+            .filter(wanted)
+            .flat_map(|site| (0..site.q_heads()).map(move |head| (site, head)))
+            .collect();
         heads
             .into_par_iter()
             .map(|(site, head)| {

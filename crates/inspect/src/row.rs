@@ -1,7 +1,7 @@
 use attnscope_kernel::Isa;
 use serde::Serialize;
 
-use crate::{At, Error, SiteKind, TokenAt, Trace, tokens};
+use crate::{At, Error, Pick, SiteKind, TokenAt, Trace, tokens};
 
 /// How many of the strongest keys an answer names.
 const STRONGEST: usize = 20;
@@ -11,19 +11,19 @@ const STRONGEST: usize = 20;
 pub struct Row {
     /// The layer, from 0.
     pub layer: usize,
-    /// The query head, from 0.
-    pub head: usize,
+    /// The query head, from 0, or `mean`.
+    pub head: Pick,
     /// Which attention of the layer.
     pub site: SiteKind,
     /// Who asks.
     pub query: TokenAt,
     /// One number a key; exactly 0 where hidden.
     pub weights: Vec<f64>,
-    /// One number a key, before the mask hides anything.
-    pub scores: Vec<f64>,
+    /// One number a key, before the mask hides anything; null for a mean, which has none.
+    pub scores: Option<Vec<f64>>,
     /// One a key: why it is hidden, or null.
     pub mask: Vec<Option<&'static str>>,
-    /// Natural log of the row's sum of exponentials; null for a row that sees nothing.
+    /// Natural log of the row's sum of exponentials; null for a mean, and for a row that sees nothing.
     pub lse: Option<f64>,
     /// The sum of the weights: 1, or 0 for a row that sees nothing.
     pub row_sum: f64,
@@ -58,12 +58,9 @@ impl Trace {
         let lse = recall.lse(0, at.head, query)?;
         let visible = recall.mask().visible(query);
         let tile = recall.tile(0, at.head, query..query + 1, 0..site.kv_len())?;
-        let mut order: Vec<usize> = visible.clone().collect();
-        order.sort_by(|a, b| tile.weights[*b].total_cmp(&tile.weights[*a]));
-        let strong = |index: usize| Strong { index, token: self.token(index).token, weight: tile.weights[index] };
         Ok(Row {
             layer: at.layer,
-            head: at.head,
+            head: Pick::Head(at.head),
             site: at.site,
             query: self.token(query),
             mask: (0..site.kv_len()).map(|key| recall.mask().hidden(query, key).map(|hidden| hidden.name())).collect(),
@@ -71,10 +68,47 @@ impl Trace {
             row_sum: tile.weights.iter().sum(),
             entropy: entropy(&tile.weights[visible.clone()], &tile.scores[visible.clone()], lse),
             visible: visible.len(),
-            strongest: order.into_iter().take(STRONGEST).map(strong).collect(),
-            scores: tile.scores,
+            strongest: self.strongest(&tile.weights, visible),
+            scores: Some(tile.scores),
             weights: tile.weights,
         })
+    }
+
+    /// One row of one head, or the mean of a layer's heads.
+    ///
+    /// # Errors
+    /// As [`Trace::row`].
+    pub fn picked_row(&self, site: SiteKind, layer: usize, pick: Pick, query: usize) -> Result<Row, Error> {
+        let places = pick.places(self, site, layer)?;
+        let rows = places.into_iter().map(|at| self.row(at, query)).collect::<Result<Vec<_>, _>>()?;
+        let Some((first, rest)) = rows.split_first() else { return Err(Error::NoSite(site.name())) };
+        if pick != Pick::Mean {
+            return Ok(first.clone());
+        }
+        let mut mean = first.clone();
+        for row in rest {
+            mean.weights.iter_mut().zip(&row.weights).for_each(|(sum, weight)| *sum += weight);
+        }
+        mean.weights.iter_mut().for_each(|sum| *sum /= rows.len() as f64);
+        let seen = |key: &usize| mean.mask[*key].is_none();
+        let visible = (0..mean.weights.len()).filter(seen).collect::<Vec<_>>();
+        Ok(Row {
+            head: pick,
+            scores: None,
+            lse: None,
+            row_sum: mean.weights.iter().sum(),
+            entropy: mean.weights.iter().filter(|weight| **weight > 0.0).map(|weight| -weight * weight.ln()).sum(),
+            strongest: self.strongest(&mean.weights, visible),
+            ..mean
+        })
+    }
+
+    /// The visible keys with the largest weights.
+    fn strongest(&self, weights: &[f64], visible: impl IntoIterator<Item = usize>) -> Vec<Strong> {
+        let mut order: Vec<usize> = visible.into_iter().collect();
+        order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+        let strong = |index: usize| Strong { index, token: self.token(index).token, weight: weights[index] };
+        order.into_iter().take(STRONGEST).map(strong).collect()
     }
 }
 

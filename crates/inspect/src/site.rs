@@ -68,7 +68,8 @@ impl Site {
 
     fn try_check(&self) -> Result<(), attnscope_kernel::Error> {
         self.recall(Isa::portable())?;
-        let (q, k, v, out) = (self.q.view()?.shape(), self.k.view()?.shape(), self.v.view()?.shape(), self.out.view()?.shape());
+        let (q, k, v, out) =
+            (self.q.view()?.shape(), self.k.view()?.shape(), self.v.view()?.shape(), self.out.view()?.shape());
         for (argument, got, want) in [
             ("v (len, heads)", [v[1], v[2]], [k[1], k[2]]),
             ("out (len, heads)", [out[1], out[2]], [q[1], q[2]]),

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use attnscope_kernel::{Hidden, Isa};
 
-use crate::{At, Error, Trace};
+use crate::{At, Error, Pick, SiteKind, Trace};
 
 /// A rectangle of a map: one f32 a cell, the weight, or where hidden the negative [`hidden_code`].
 #[derive(Clone, Debug, PartialEq)]
@@ -43,5 +43,28 @@ impl Trace {
             }
         }
         Ok(MapTile { queries: tile.queries, keys: tile.keys, cells })
+    }
+
+    /// The weights of a rectangle of one head, or the mean of a layer's heads.
+    ///
+    /// # Errors
+    /// As [`Trace::tile`].
+    pub fn picked_tile(
+        &self,
+        site: SiteKind,
+        layer: usize,
+        pick: Pick,
+        queries: Range<usize>,
+        keys: Range<usize>,
+    ) -> Result<MapTile, Error> {
+        let places = pick.places(self, site, layer)?;
+        let mut tiles = places.iter().map(|at| self.tile(*at, queries.clone(), keys.clone()));
+        let Some(mut mean) = tiles.next().transpose()? else { return Err(Error::NoSite(site.name())) };
+        for tile in tiles {
+            mean.cells.iter_mut().zip(tile?.cells).for_each(|(sum, cell)| *sum += cell);
+        }
+        // The heads of a layer share one mask, so the mean of a hidden cell's codes is that code.
+        mean.cells.iter_mut().for_each(|sum| *sum /= places.len() as f32);
+        Ok(mean)
     }
 }

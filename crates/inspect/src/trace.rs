@@ -67,7 +67,9 @@ impl Trace {
     pub(crate) fn check(&self) -> Result<(), Error> {
         for site in &self.sites {
             site.check()?;
-            if site.kind == SiteKind::SelfAttention && (site.q_len(), site.kv_len()) != (self.tokens.len(), self.tokens.len()) {
+            if site.kind == SiteKind::SelfAttention
+                && (site.q_len(), site.kv_len()) != (self.tokens.len(), self.tokens.len())
+            {
                 return Err(Error::Site {
                     site: format!("layer {} {}", site.layer, site.kind),
                     source: attnscope_kernel::Error::Argument {
@@ -91,9 +93,11 @@ impl Trace {
             return Ok(site);
         }
         match (layers().min(), layers().max()) {
-            (Some(first), Some(last)) => {
-                Err(Error::OutOfRange { what: "layer", got: layer, range: format!("there are layers {first} to {last}") })
-            }
+            (Some(first), Some(last)) => Err(Error::OutOfRange {
+                what: "layer",
+                got: layer,
+                range: format!("there are layers {first} to {last}"),
+            }),
             _ => Err(Error::NoSite(kind.name())),
         }
     }

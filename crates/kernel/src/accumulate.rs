@@ -42,7 +42,8 @@ fn tile<S: Simd, const DIMS: usize>(
     });
     for (probs, value) in probs.chunks_exact(lanes).zip(values) {
         let value = &value[t..t + DIMS];
-        let p: [S::f32s; VECTORS] = std::array::from_fn(|r| S::f32s::from_slice(simd, &probs[r * width..(r + 1) * width]));
+        let p: [S::f32s; VECTORS] =
+            std::array::from_fn(|r| S::f32s::from_slice(simd, &probs[r * width..(r + 1) * width]));
         for d in 0..DIMS {
             let v = S::f32s::splat(simd, value[d]);
             for r in 0..VECTORS {

@@ -78,11 +78,9 @@ impl Shape {
 pub fn forward(q: View, k: View, v: View, params: &Params, isa: Isa) -> Result<Forward, Error> {
     params.check()?;
     let shape = Shape::of(q, k)?;
-    for (name, got, want) in [
-        ("v batch", v.batch(), k.batch()),
-        ("v len", v.len(), k.len()),
-        ("v heads", v.heads(), k.heads()),
-    ] {
+    for (name, got, want) in
+        [("v batch", v.batch(), k.batch()), ("v len", v.len(), k.len()), ("v heads", v.heads(), k.heads())]
+    {
         if got != want {
             return argument(name, got, format!("{want}, as in k"));
         }

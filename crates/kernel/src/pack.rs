@@ -1,7 +1,7 @@
 //! Queries transposed into panels: dimension after dimension, one lane a query. Scores and outputs are then vertical
 //! in the lanes, and no keys or values need packing.
 
-use fearless_simd::{SimdBase, Simd};
+use fearless_simd::{Simd, SimdBase};
 
 /// Vectors across a panel. Two vectors against four keys make eight independent sums: enough to hide the latency of
 /// a multiply-add, few enough for sixteen registers.

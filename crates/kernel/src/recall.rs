@@ -160,7 +160,10 @@ impl<'a> Recall<'a> {
                 let scored = &mut block_scores[..block.len() * lanes];
                 scores(simd, &panel, &keys, scored);
                 for (lane, query) in queries.clone().enumerate() {
-                    let (visible, lse) = (self.mask.visible(query), self.lse[(batch * self.shape.q_heads + head) * self.shape.q_len + query]);
+                    let (visible, lse) = (
+                        self.mask.visible(query),
+                        self.lse[(batch * self.shape.q_heads + head) * self.shape.q_len + query],
+                    );
                     let at = (query - tile.queries.start) * width + (start - tile.keys.start);
                     let scored = scored[lane..].iter().step_by(lanes);
                     let cells = tile.scores[at..].iter_mut().zip(&mut tile.weights[at..]);

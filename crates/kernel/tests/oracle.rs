@@ -37,24 +37,26 @@ fn normal(seed: u64, len: usize, spread: f32) -> Vec<f32> {
 fn case() -> impl Strategy<Value = Case> {
     let sizes = (1..3usize, 1..70usize, 1..200usize, 1..4usize, 1..4usize, 1..40usize, 1..40usize);
     let options = (any::<bool>(), proptest::option::of((0..80usize, 0..20usize)), 0.1..6.0f32, any::<u64>());
-    (sizes, options).prop_map(|((batch, q_len, kv_len, kv_heads, group, dim, v_dim), (causal, window, spread, seed))| {
-        let q_shape = [batch, q_len, kv_heads * group, dim];
-        let k_shape = [batch, kv_len, kv_heads, dim];
-        let v_shape = [batch, kv_len, kv_heads, v_dim];
-        Case {
-            q: normal(seed, q_shape.iter().product(), spread),
-            k: normal(seed ^ 1, k_shape.iter().product(), 1.0),
-            v: normal(seed ^ 2, v_shape.iter().product(), 1.0),
-            q_shape,
-            k_shape,
-            v_shape,
-            params: Params {
-                causal,
-                window: window.map(|(left, right)| Window { left, right }),
-                ..Params::for_head_dim(dim)
-            },
-        }
-    })
+    (sizes, options).prop_map(
+        |((batch, q_len, kv_len, kv_heads, group, dim, v_dim), (causal, window, spread, seed))| {
+            let q_shape = [batch, q_len, kv_heads * group, dim];
+            let k_shape = [batch, kv_len, kv_heads, dim];
+            let v_shape = [batch, kv_len, kv_heads, v_dim];
+            Case {
+                q: normal(seed, q_shape.iter().product(), spread),
+                k: normal(seed ^ 1, k_shape.iter().product(), 1.0),
+                v: normal(seed ^ 2, v_shape.iter().product(), 1.0),
+                q_shape,
+                k_shape,
+                v_shape,
+                params: Params {
+                    causal,
+                    window: window.map(|(left, right)| Window { left, right }),
+                    ..Params::for_head_dim(dim)
+                },
+            }
+        },
+    )
 }
 
 /// What a plain f32 implementation makes of the same case: the yardstick of the error.
@@ -174,7 +176,10 @@ fn strides_change_nothing() {
     let case = small(37, Params { causal: true, ..Params::for_head_dim(8) });
     // The same numbers laid out head by head, as frameworks that keep (batch, heads, len, dim) have them.
     let by_head = |x: &[f32]| -> Vec<f32> {
-        (0..2).flat_map(|h| (0..37).flat_map(move |i| (0..8).map(move |t| (i * 2 + h) * 8 + t))).map(|at| x[at]).collect()
+        (0..2)
+            .flat_map(|h| (0..37).flat_map(move |i| (0..8).map(move |t| (i * 2 + h) * 8 + t)))
+            .map(|at| x[at])
+            .collect()
     };
     let (q, k, v) = (by_head(&case.q), by_head(&case.k), by_head(&case.v));
     let view = |x| View::strided(x, [1, 37, 2, 8], [37 * 16, 8, 37 * 8]).unwrap();
@@ -270,7 +275,10 @@ fn wrong_shapes_are_named() {
     let params = Params::for_head_dim(4);
     let message = |q, k, v| forward(q, k, v, &params, Isa::detect()).unwrap_err().to_string();
     let q = view([1, 2, 4, 4]);
-    assert_eq!(message(q, view([1, 2, 3, 4]), view([1, 2, 3, 4])), "kv_heads is 3, but must be a divisor of q_heads, 4");
+    assert_eq!(
+        message(q, view([1, 2, 3, 4]), view([1, 2, 3, 4])),
+        "kv_heads is 3, but must be a divisor of q_heads, 4"
+    );
     assert_eq!(message(q, view([1, 2, 2, 2]), view([1, 2, 2, 4])), "k head_dim is 2, but must be 4, as in q");
     assert_eq!(message(q, view([1, 2, 2, 4]), view([1, 3, 2, 4])), "v len is 3, but must be 2, as in k");
     let error = View::new(&x, [1, 2, 3, 4]).unwrap_err().to_string();

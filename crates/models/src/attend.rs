@@ -84,7 +84,14 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// If the shapes do not fit each other.
-    pub(crate) fn attend(&mut self, layer: usize, q: &Tensor, k: &Tensor, v: &Tensor, params: &Params) -> Result<Tensor> {
+    pub(crate) fn attend(
+        &mut self,
+        layer: usize,
+        q: &Tensor,
+        k: &Tensor,
+        v: &Tensor,
+        params: &Params,
+    ) -> Result<Tensor> {
         let (_, len, q_heads, head_dim) = q.dims4()?;
         let (_, kv_len, kv_heads, v_dim) = v.dims4()?;
         let isa = Isa::detect();

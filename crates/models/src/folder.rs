@@ -22,9 +22,12 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
     let config_path = path.join("config.json");
     let config = read_json(&config_path, "this is not a model folder: it has no config.json")?;
     let model_type = config.get("model_type").and_then(Value::as_str).unwrap_or_default();
-    let fail = |error: serde_json::Error| Error::file(&config_path, format!("does not read as a configuration: {error}"));
+    let fail =
+        |error: serde_json::Error| Error::file(&config_path, format!("does not read as a configuration: {error}"));
     let family = match model_type {
-        "llama" => Config::Llama(llama::Config::from_hf(&config).map_err(|problem| Error::file(&config_path, problem))?),
+        "llama" => {
+            Config::Llama(llama::Config::from_hf(&config).map_err(|problem| Error::file(&config_path, problem))?)
+        }
         "bert" => Config::Bert(serde_json::from_value::<bert::Config>(config.clone()).map_err(fail)?),
         "" => return Err(Error::file(&config_path, format!("it names no model_type; known are {KNOWN}"))),
         other => {

@@ -26,7 +26,12 @@ impl Model {
     ///
     /// # Errors
     /// If the prompt cannot be read or the model has no language head.
-    pub fn generate(&self, prompt: &Prompt, options: Greedy, mut each: impl FnMut(&Generated) -> bool) -> Result<Vec<u32>> {
+    pub fn generate(
+        &self,
+        prompt: &Prompt,
+        options: Greedy,
+        mut each: impl FnMut(&Generated) -> bool,
+    ) -> Result<Vec<u32>> {
         let read = self.ids(prompt)?;
         let room = self.shape().context - read.len();
         let (mut cache, mut next, mut new) = (Cache::default(), read, Vec::new());

@@ -110,7 +110,9 @@ impl Model {
         }
         if ids.len() > context {
             let len = ids.len();
-            return Err(Error::Text(format!("the text has {len} tokens, but this model reads at most {context}; shorten it")));
+            return Err(Error::Text(format!(
+                "the text has {len} tokens, but this model reads at most {context}; shorten it"
+            )));
         }
         Ok(ids)
     }
@@ -120,7 +122,12 @@ impl Model {
     ///
     /// # Errors
     /// If the prompt cannot be read, or the run was stopped.
-    pub fn trace(&self, prompt: &Prompt, keep: Keep, progress: &(dyn Fn(usize, usize) -> bool + Sync)) -> Result<Trace> {
+    pub fn trace(
+        &self,
+        prompt: &Prompt,
+        keep: Keep,
+        progress: &(dyn Fn(usize, usize) -> bool + Sync),
+    ) -> Result<Trace> {
         let ids = self.ids(prompt)?;
         let mut run = Run { progress, ..Run::keeping(keep) };
         self.family.hidden(&ids, &mut run)?;
@@ -151,7 +158,10 @@ impl Model {
         let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
         match self.family.logits(&last)? {
             Some(logits) => Ok(logits.flatten_all()?.to_vec1()?),
-            None => Err(Error::Text(format!("{} has no language head: it reads texts but cannot go on with one", self.name))),
+            None => Err(Error::Text(format!(
+                "{} has no language head: it reads texts but cannot go on with one",
+                self.name
+            ))),
         }
     }
 }

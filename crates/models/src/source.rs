@@ -54,7 +54,10 @@ impl Source {
             return Ok(Self::Model(Box::new(Model::open(path)?)));
         }
         if !path.exists() {
-            return Err(Error::file(path, "no such file or folder; a source is `example`, a model folder, a .gguf or a trace file"));
+            return Err(Error::file(
+                path,
+                "no such file or folder; a source is `example`, a model folder, a .gguf or a trace file",
+            ));
         }
         if path.extension().is_some_and(|ending| ending == "safetensors") {
             return Ok(Self::Trace(Trace::open(path)?));
@@ -106,7 +109,9 @@ fn native(ask: &Ask, causal: bool) -> Result<()> {
     match ask.causal {
         Some(wanted) if wanted != causal => {
             let (is, not) = if causal { ("causal", "bidirectional") } else { ("bidirectional", "causal") };
-            Err(Error::Text(format!("this source is {is} and was not made to be read as {not}; only the example can be")))
+            Err(Error::Text(format!(
+                "this source is {is} and was not made to be read as {not}; only the example can be"
+            )))
         }
         _ => Ok(()),
     }

@@ -73,14 +73,18 @@ impl Tokenizer {
             "smollm" => Sequence::new(vec![Digits::new(true).into(), whole.into()]).into(),
             other => {
                 let known = "known are \"gpt-2\" and \"smollm\"";
-                return Err(format!("its tokenizer's rule {other:?} (tokenizer.ggml.pre) is not supported yet; {known}"));
+                return Err(format!(
+                    "its tokenizer's rule {other:?} (tokenizer.ggml.pre) is not supported yet; {known}"
+                ));
             }
         };
         let merges = merges
             .iter()
             .map(|merge| match merge.split_once(' ') {
                 Some((left, right)) => Ok((left.to_owned(), right.to_owned())),
-                None => Err(format!("its tokenizer has a merge {merge:?}, which must be two tokens with a space between")),
+                None => {
+                    Err(format!("its tokenizer has a merge {merge:?}, which must be two tokens with a space between"))
+                }
             })
             .collect::<Result<Vec<_>, String>>()?;
         let marks: Vec<AddedToken> = tokens
@@ -97,7 +101,10 @@ impl Tokenizer {
         if vocab.len() != len {
             return Err("its tokenizer has the same token twice".to_owned());
         }
-        let bpe = BPE::builder().vocab_and_merges(vocab, merges).build().map_err(|error| format!("its tokenizer: {error}"))?;
+        let bpe = BPE::builder()
+            .vocab_and_merges(vocab, merges)
+            .build()
+            .map_err(|error| format!("its tokenizer: {error}"))?;
         let mut inner = tokenizers::Tokenizer::new(ModelWrapper::BPE(bpe));
         inner.with_pre_tokenizer(Some(rule));
         inner.with_decoder(Some(ByteLevel::default()));
@@ -110,7 +117,8 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
-        let encoding = self.inner.encode(text, true).map_err(|error| Error::Text(format!("cannot read the text: {error}")))?;
+        let encoding =
+            self.inner.encode(text, true).map_err(|error| Error::Text(format!("cannot read the text: {error}")))?;
         Ok(self.begin.into_iter().chain(encoding.get_ids().iter().copied()).collect())
     }
 
@@ -182,7 +190,9 @@ fn byte_of(c: char) -> Vec<u8> {
     let printable = |byte: u8| matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF);
     match u32::from(c) {
         code @ 0..=0xFF if printable(code as u8) => vec![code as u8],
-        code @ 0x100..=0x143 => (0..=0xFF).filter(|byte| !printable(*byte)).nth(code as usize - 0x100).into_iter().collect(),
+        code @ 0x100..=0x143 => {
+            (0..=0xFF).filter(|byte| !printable(*byte)).nth(code as usize - 0x100).into_iter().collect()
+        }
         _ => c.to_string().into_bytes(),
     }
 }

@@ -30,7 +30,6 @@ impl Weights {
         self.file.shape(name).is_some()
     }
 
-
     /// A tensor that must be there, have this shape, and hold nothing but finite numbers.
     pub(crate) fn get(&self, name: &str, shape: &[usize]) -> Result<Tensor> {
         let Some(found) = self.file.shape(name) else {
@@ -39,7 +38,8 @@ impl Weights {
         if found != shape {
             return Err(self.fail(format!("tensor {name} is {found:?}, but the configuration says {shape:?}")));
         }
-        let tensor = self.file.read(name).map_err(|error| self.fail(format!("tensor {name} does not read: {error}")))?;
+        let tensor =
+            self.file.read(name).map_err(|error| self.fail(format!("tensor {name} does not read: {error}")))?;
         let sum = tensor.flatten_all()?.to_device(&Device::Cpu)?;
         if !all_finite(&sum)? {
             return Err(self.fail(format!("tensor {name} holds NaN or infinity: the checkpoint is damaged")));

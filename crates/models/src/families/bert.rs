@@ -43,7 +43,9 @@ impl Config {
     fn check(&self) -> Result<(), String> {
         if self.num_attention_heads == 0 || !self.hidden_size.is_multiple_of(self.num_attention_heads) {
             let (hidden, heads) = (self.hidden_size, self.num_attention_heads);
-            return Err(format!("its configuration says {heads} heads in a hidden size of {hidden}, which do not divide"));
+            return Err(format!(
+                "its configuration says {heads} heads in a hidden size of {hidden}, which do not divide"
+            ));
         }
         if let Some(act) = self.hidden_act.as_deref().filter(|act| *act != "gelu") {
             return Err(format!("hidden_act {act:?} is not supported yet; \"gelu\" is"));

@@ -52,7 +52,9 @@ impl Config {
     /// Reads a Hugging Face config.json.
     pub(crate) fn from_hf(config: &Value) -> Result<Self, String> {
         let size = |key: &str| match config.get(key) {
-            Some(value) => value.as_u64().map(|n| n as usize).ok_or(format!("{key} must be a whole number, not {value}")),
+            Some(value) => {
+                value.as_u64().map(|n| n as usize).ok_or(format!("{key} must be a whole number, not {value}"))
+            }
             None => Err(format!("{key} is missing")),
         };
         let optional = |key: &str, default: usize| match config.get(key) {
@@ -66,7 +68,8 @@ impl Config {
         // Newer configurations keep everything rotary in one place.
         let rope = config.get("rope_parameters").filter(|value| value.is_object());
         let scaling = rope.or_else(|| config.get("rope_scaling").filter(|value| value.is_object()));
-        let kind = scaling.and_then(|value| value.get("rope_type").or_else(|| value.get("type"))).and_then(Value::as_str);
+        let kind =
+            scaling.and_then(|value| value.get("rope_type").or_else(|| value.get("type"))).and_then(Value::as_str);
         if let Some(kind) = kind.filter(|kind| *kind != "default") {
             return Err(format!("rotary scaling {kind:?} is not supported yet"));
         }
@@ -100,13 +103,17 @@ impl Config {
     /// That the sizes can belong to one model.
     pub(crate) fn check(&self) -> Result<(), String> {
         let Self { q_heads, kv_heads, head_dim, .. } = *self;
-        for (name, size) in [("vocab", self.vocab), ("hidden size", self.hidden), ("layers", self.layers), ("heads", q_heads)] {
+        for (name, size) in
+            [("vocab", self.vocab), ("hidden size", self.hidden), ("layers", self.layers), ("heads", q_heads)]
+        {
             if size == 0 {
                 return Err(format!("its configuration says {name} 0"));
             }
         }
         if kv_heads == 0 || !q_heads.is_multiple_of(kv_heads) {
-            return Err(format!("its configuration says {q_heads} query heads on {kv_heads} kv heads, which do not divide"));
+            return Err(format!(
+                "its configuration says {q_heads} query heads on {kv_heads} kv heads, which do not divide"
+            ));
         }
         if head_dim == 0 || !head_dim.is_multiple_of(2) {
             return Err(format!("its configuration says head_dim {head_dim}, but rotary embedding needs an even one"));
