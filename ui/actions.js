@@ -86,7 +86,9 @@ async function open(wanted) {
   const same = before.trace.value?.source === meta.source && before.trace.value.text === meta.text;
   if (!same) for (const slice of PARTS) drop(slice);
   set({
-    ...(same ? {} : { heads: nothing(), row: nothing(), cell: nothing(), values: nothing(), worked: nothing(), tiles: nothing() }),
+    ...(same
+      ? {}
+      : { heads: nothing(), row: nothing(), cell: nothing(), values: nothing(), worked: nothing(), tiles: nothing() }),
     hover: null,
     view: settle(meta, get().view, source),
   });
@@ -105,8 +107,8 @@ const PARTS = ['heads', 'row', 'cell', 'values', 'worked'];
  * @param {AbortSignal} signal
  */
 async function obtain(source, view, signal) {
-  const text = source.text_fixed ? null : view.text ?? source.text;
-  const wish = { source: source.id, text, causal: source.causal_choice ? view.causal ?? source.causal : null };
+  const text = source.text_fixed ? null : (view.text ?? source.text);
+  const wish = { source: source.id, text, causal: source.causal_choice ? (view.causal ?? source.causal) : null };
   const name = JSON.stringify(wish);
   const id = made.get(name);
   const known = id === undefined ? null : await api.trace(id, signal).catch(() => null);

@@ -20,7 +20,7 @@ export function cellCommand(source, view) {
 
 /** @param {Source} source */
 function argumentOf(source) {
-  return source.argument ?? (source.kind === 'example' ? 'example' : source.label);
+  return source.name ?? (source.kind === 'example' ? 'example' : source.label);
 }
 
 /**

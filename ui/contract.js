@@ -15,7 +15,7 @@
  * @property {boolean} causal
  * @property {boolean} causal_choice The mask can be switched on and off.
  * @property {number} [max_tokens]
- * @property {string} [argument]     What the command line calls it, where the label is not that.
+ * @property {string} [name]         What the command line calls it.
  */
 
 /**
@@ -73,8 +73,8 @@
  * @property {number[]} products
  * @property {number} dot
  * @property {number} scale
- * @property {number | null} softcap
- * @property {number} bias
+ * @property {number | null} [softcap]
+ * @property {number} [bias]
  * @property {number | null} score   Before the mask hides it.
  * @property {HiddenReason | null} mask
  * @property {number | null} lse

@@ -33,7 +33,9 @@ export function tokenText(token) {
   return h(
     'bdi',
     { class: 'tok-text' },
-    pieces(token).map((piece) => (piece.kind === 'text' ? piece.text : h('span', { class: `tok-${piece.kind}` }, piece.text))),
+    pieces(token).map((piece) =>
+      piece.kind === 'text' ? piece.text : h('span', { class: `tok-${piece.kind}` }, piece.text),
+    ),
   );
 }
 
@@ -46,7 +48,11 @@ export function tokenText(token) {
 export function tokenChip(token, index, term = null) {
   return h(
     'span',
-    { class: `tok${term ? ` tok-${term} t-${term}` : ''}`, 'data-term': term, title: `token ${index}: ${spoken(token)}` },
+    {
+      class: `tok${term ? ` tok-${term} t-${term}` : ''}`,
+      'data-term': term,
+      title: `token ${index}: ${spoken(token)}`,
+    },
     tokenText(token),
     h('sub', null, index),
   );
@@ -54,7 +60,11 @@ export function tokenChip(token, index, term = null) {
 
 /** Said of the example wherever it appears. */
 export const handMade = () =>
-  h('span', { class: 'hand', title: 'A person chose these numbers so that the story is easy to follow.' }, 'hand-designed, not trained');
+  h(
+    'span',
+    { class: 'hand', title: 'A person chose these numbers so that the story is easy to follow.' },
+    'hand-designed, not trained',
+  );
 
 /**
  * One step of the calculation.
@@ -80,7 +90,11 @@ export function stepBlock(index, title, ...body) {
 export function copyButton(label, text, focus) {
   const button = h('button', { type: 'button', class: 'quiet', 'data-focus': focus }, label);
   button.addEventListener('click', async () => {
-    const copied = await navigator.clipboard.writeText(text()).then(() => true, () => false);
+    // Browsers give the clipboard to pages from this machine or over https only.
+    const copied = await Promise.resolve(navigator.clipboard?.writeText(text())).then(
+      () => Boolean(navigator.clipboard),
+      () => false,
+    );
     button.textContent = copied ? 'Copied' : 'Select the text to copy it';
     setTimeout(() => (button.textContent = label), 1600);
   });

@@ -9,7 +9,7 @@ export const REASONS = ['future', 'outside_window', 'padding', 'other_segment', 
  * @param {number} weight  as it stands in a tile
  * @returns {HiddenReason | null}
  */
-export const reasonOf = (weight) => (weight < 0 ? REASONS[-weight - 1] ?? null : null);
+export const reasonOf = (weight) => (weight < 0 ? (REASONS[-weight - 1] ?? null) : null);
 
 /** @type {Record<HiddenReason, string>} */
 export const SHORT = {

@@ -6,23 +6,29 @@ import './parts/head-facts.js';
 import './parts/head-picker.js';
 import './parts/map-legend.js';
 import './parts/projection-board.js';
+import './parts/run-facts.js';
 import './parts/source-bar.js';
 import './parts/step-budget.js';
 import './parts/step-mask.js';
 import './parts/step-mix.js';
+import './parts/step-scale.js';
 import './parts/step-softmax.js';
 import './parts/step-vectors.js';
 import './parts/theme-switch.js';
 import './parts/token-ribbon.js';
 import { openAddress, start } from './actions.js';
 import { formatAddress } from './address.js';
+import { vars } from './dom.js';
 import { listenToKeys } from './keyboard.js';
-import { forClipboard } from './numbers.js';
+import { forClipboard, show } from './numbers.js';
 import { get, set, watch } from './store.js';
 import { lightTerms } from './term-light.js';
+import { plain } from './tokens.js';
 
 followView();
+nameTheTab();
 dimWhatIsOld();
+keepMapInSight();
 listenToKeys();
 lightTerms();
 skipLink();
@@ -32,23 +38,57 @@ start();
 /** Writes the view into the address, not more often than browsers allow. */
 function followView() {
   let timer = 0;
+  /** @type {string | null} */
+  let run = null;
   const write = () => {
     timer = 0;
-    const address = formatAddress(get().view);
-    if (get().view.source !== null && location.hash !== address) history.replaceState(null, '', address);
+    const { view } = get();
+    const address = formatAddress(view);
+    if (view.source === null || location.hash === address) return;
+    // Another run is a place to come back to; another cell of it is not.
+    const now = JSON.stringify([view.source, view.text]);
+    history[run === null || run === now ? 'replaceState' : 'pushState'](null, '', address);
+    run = now;
   };
-  watch((s) => [s.view], () => (timer ||= window.setTimeout(write, 120)));
+  watch(
+    (s) => [s.view],
+    () => (timer ||= window.setTimeout(write, 120)),
+  );
   addEventListener('pagehide', write);
   addEventListener('hashchange', openAddress);
+}
+
+/** The tab says which cell it shows. */
+function nameTheTab() {
+  watch(
+    (s) => [s.cell.value, s.trace.value],
+    (cell, meta) => {
+      const [query, key] = cell && meta ? [meta.tokens[cell.query.index], meta.tokens[cell.key.index]] : [];
+      document.title =
+        cell && query && key ? `${plain(query)} → ${plain(key)} ${show(cell.weight)} · attnscope` : 'attnscope';
+    },
+  );
 }
 
 /** What is still shown of another source or text is dimmed, and cannot be used, until the new run is here. */
 function dimWhatIsOld() {
   const main = document.querySelector('main');
-  watch((s) => [s.trace.value, s.view.source, s.view.text], (meta, source, text) => {
-    const old = meta !== null && (meta.source !== source || (text !== null && meta.text !== text));
-    main?.toggleAttribute('inert', old);
-  });
+  watch(
+    (s) => [s.trace.value, s.view.source, s.view.text],
+    (meta, source, text) => {
+      const old = meta !== null && (meta.source !== source || (text !== null && meta.text !== text));
+      main?.toggleAttribute('inert', old);
+    },
+  );
+}
+
+/** How far the map's column may scroll away: until its lower end is in sight. */
+function keepMapInSight() {
+  const picture = document.querySelector('.picture');
+  if (!(picture instanceof HTMLElement)) return;
+  const place = () => vars(picture, { '--stick': `${Math.min(16, innerHeight - picture.offsetHeight - 16)}px` });
+  new ResizeObserver(place).observe(picture);
+  addEventListener('resize', place);
 }
 
 /** A link to an anchor would overwrite the address, which is the state. */

@@ -117,9 +117,9 @@ export function reveal(g, window, spot) {
 /**
  * Only every so many names have room: the smallest round step at which they do.
  * @param {number} cell
- * @param {number} [room]
+ * @param {number} room  that one name needs
  */
-export function nameStep(cell, room = NAME_ROOM) {
+export function nameStep(cell, room) {
   const least = room / cell;
   if (least <= 1) return 1;
   for (let unit = 1; ; unit *= 10) {

@@ -4,7 +4,7 @@
 /** @import { Token } from './contract.js' */
 /** @import { Geometry } from './map-geometry.js' */
 /** @import { Scene } from './map-painter.js' */
-import { nameStep, SLANT } from './map-geometry.js';
+import { NAME_ROOM, nameStep, SLANT } from './map-geometry.js';
 import { plain } from './tokens.js';
 
 /** Longer names are cut with an ellipsis. */
@@ -50,7 +50,7 @@ function rows(ctx, scene) {
   ctx.clip();
   ctx.textBaseline = 'middle';
   ctx.textAlign = 'right';
-  for (const { index, strong } of written(part.q0, part.q1, g.cell, chosen?.query, hover?.query)) {
+  for (const { index, strong } of written(part.q0, part.q1, g.cell, chosen?.query, hover?.query, nameSize * 1.2)) {
     const y = g.top + (index + 0.5) * g.cell - window.y;
     ctx.font = `${strong ? '600 ' : ''}${nameSize}px ${font}`;
     ctx.fillStyle = strong === 'chosen' ? inks.q : strong ? inks.ink : inks.soft;
@@ -68,7 +68,14 @@ function columns(ctx, scene) {
   ctx.rect(g.left - 6, 0, window.width - g.left + 6, g.top);
   ctx.clip();
   ctx.textBaseline = 'middle';
-  for (const { index, strong } of written(part.k0, part.k1, g.cell, chosen?.key, hover?.key)) {
+  for (const { index, strong } of written(
+    part.k0,
+    part.k1,
+    g.cell,
+    chosen?.key,
+    hover?.key,
+    nameSize * (g.slanted ? 1.6 : 1.2),
+  )) {
     const x = g.left + (index + 0.5) * g.cell - window.x;
     ctx.font = `${strong ? '600 ' : ''}${nameSize}px ${font}`;
     ctx.fillStyle = strong === 'chosen' ? inks.k : strong ? inks.ink : inks.soft;
@@ -95,7 +102,7 @@ function columns(ctx, scene) {
  * @param {Geometry} g
  */
 function nameOf(tokens, index, g) {
-  return nameStep(g.cell) > 1 ? `${index} ${plain(tokens[index])}` : plain(tokens[index]);
+  return nameStep(g.cell, NAME_ROOM) > 1 ? `${index} ${plain(tokens[index])}` : plain(tokens[index]);
 }
 
 /**
@@ -106,15 +113,19 @@ function nameOf(tokens, index, g) {
  * @param {number} cell
  * @param {number | undefined} chosen
  * @param {number | undefined} hover
+ * @param {number} room   that one name needs
  * @returns {{index: number, strong: 'chosen' | 'hover' | null}[]}
  */
-export function written(from, to, cell, chosen, hover) {
-  const step = nameStep(cell);
-  const clear = Math.ceil(14 / cell);
+export function written(from, to, cell, chosen, hover, room) {
+  const step = nameStep(cell, room);
+  const clear = Math.ceil(room / cell);
   /** @type {Map<number, 'chosen' | 'hover' | null>} */
   const names = new Map();
   for (let i = Math.ceil(from / step) * step; i < to; i += step) names.set(i, null);
-  for (const [index, strong] of /** @type {const} */ ([[chosen, 'chosen'], [hover, 'hover']])) {
+  for (const [index, strong] of /** @type {const} */ ([
+    [chosen, 'chosen'],
+    [hover, 'hover'],
+  ])) {
     if (index === undefined || index < from || index >= to || names.get(index) === 'chosen') continue;
     if (strong === 'hover' && chosen !== undefined && Math.abs(index - chosen) < clear) continue;
     for (let i = index - clear + 1; i < index + clear; i++) names.delete(i);

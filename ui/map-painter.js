@@ -59,18 +59,39 @@ export function paint(ctx, scene) {
 /** @param {CanvasRenderingContext2D} ctx @param {Scene} scene */
 function cells(ctx, { g, part, tiles, scale, theme, inks }) {
   for (const { span } of tiles) {
-    const rect = /** @type {const} */ ([span.k0 * g.cell, span.q0 * g.cell, (span.k1 - span.k0) * g.cell, (span.q1 - span.q0) * g.cell]);
+    const rect = /** @type {const} */ ([
+      span.k0 * g.cell,
+      span.q0 * g.cell,
+      (span.k1 - span.k0) * g.cell,
+      (span.q1 - span.q0) * g.cell,
+    ]);
     ctx.fillStyle = inks.hatch;
     ctx.fillRect(...rect);
     ctx.fillStyle = hatching(ctx, inks.hatchLine);
     ctx.fillRect(...rect);
   }
-  const image = picture(part, tiles, scale, theme);
-  offscreen.width = image.width;
-  offscreen.height = image.height;
-  offscreen.getContext('2d')?.putImageData(image, 0, 0);
+  develop(part, tiles, scale, theme);
   ctx.imageSmoothingEnabled = false;
-  ctx.drawImage(offscreen, part.k0 * g.cell, part.q0 * g.cell, image.width * g.cell, image.height * g.cell);
+  ctx.drawImage(offscreen, part.k0 * g.cell, part.q0 * g.cell, offscreen.width * g.cell, offscreen.height * g.cell);
+}
+
+/** What the offscreen canvas holds. @type {unknown[]} */
+let developed = [];
+
+/**
+ * Puts the cells on the offscreen canvas; most redraws only move a frame and need no new picture.
+ * @param {Span} part
+ * @param {Tile[]} tiles
+ * @param {Scale} scale
+ * @param {Theme} theme
+ */
+function develop(part, tiles, scale, theme) {
+  const wanted = [part.q0, part.q1, part.k0, part.k1, scale, theme, ...tiles];
+  if (wanted.length === developed.length && wanted.every((item, i) => item === developed[i])) return;
+  developed = wanted;
+  const image = picture(part, tiles, scale, theme);
+  Object.assign(offscreen, { width: image.width, height: image.height });
+  offscreen.getContext('2d')?.putImageData(image, 0, 0);
 }
 
 /** @type {Map<string, CanvasPattern>} */
@@ -99,8 +120,10 @@ function hatching(ctx, ink) {
 function gaps(ctx, { g, part, inks }) {
   ctx.fillStyle = inks.page;
   const width = g.cell >= 28 ? 2 : 1;
-  for (let k = part.k0; k <= part.k1; k++) ctx.fillRect(k * g.cell - width / 2, part.q0 * g.cell, width, (part.q1 - part.q0) * g.cell);
-  for (let q = part.q0; q <= part.q1; q++) ctx.fillRect(part.k0 * g.cell, q * g.cell - width / 2, (part.k1 - part.k0) * g.cell, width);
+  for (let k = part.k0; k <= part.k1; k++)
+    ctx.fillRect(k * g.cell - width / 2, part.q0 * g.cell, width, (part.q1 - part.q0) * g.cell);
+  for (let q = part.q0; q <= part.q1; q++)
+    ctx.fillRect(part.k0 * g.cell, q * g.cell - width / 2, (part.k1 - part.k0) * g.cell, width);
 }
 
 /** The weight itself, where a cell has room for it. @param {CanvasRenderingContext2D} ctx @param {Scene} scene */

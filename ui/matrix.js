@@ -22,12 +22,37 @@ import { together } from './numbers.js';
 export function matrix(look) {
   const write = together(look.values.flat());
   const width = look.values[0]?.length ?? 0;
-  return h('table', { class: `matrix${look.pick ? ' pickable' : ''}`, 'aria-label': `${look.name}, ${look.values.length} by ${width}` },
+  return h(
+    'table',
+    { class: `matrix${look.pick ? ' pickable' : ''}`, 'aria-label': `${look.name}, ${look.values.length} by ${width}` },
     h('caption', null, title(look.name, look.term), h('span', { class: 'size' }, `${look.values.length} × ${width}`)),
-    look.columns ? h('thead', null, h('tr', null, look.rows ? h('td', null) : null, look.columns.map((name, c) => h('th', { scope: 'col', class: c === look.markedColumn ? 'marked' : '', title: look.notes?.[c] }, name)))) : null,
-    h('tbody', null, look.values.map((line, r) => h('tr', { class: r === look.markedRow ? 'marked' : '' },
-      look.rows ? h('th', { scope: 'row' }, look.rows[r]) : null,
-      line.map((value, c) => entry(look, write, value, r, c))))));
+    look.columns
+      ? h(
+          'thead',
+          null,
+          h(
+            'tr',
+            null,
+            look.rows ? h('td', null) : null,
+            look.columns.map((name, c) =>
+              h('th', { scope: 'col', class: c === look.markedColumn ? 'marked' : '', title: look.notes?.[c] }, name),
+            ),
+          ),
+        )
+      : null,
+    h(
+      'tbody',
+      null,
+      look.values.map((line, r) =>
+        h(
+          'tr',
+          { class: r === look.markedRow ? 'marked' : '' },
+          look.rows ? h('th', { scope: 'row' }, look.rows[r]) : null,
+          line.map((value, c) => entry(look, write, value, r, c)),
+        ),
+      ),
+    ),
+  );
 }
 
 /** @param {MatrixLook} look @param {(v: number) => string} write @param {number} value @param {number} r @param {number} c */
@@ -42,16 +67,35 @@ function entry(look, write, value, r, c) {
   if (value === 0) number.classList.add('zero');
   const { pick } = look;
   if (!pick) return h('td', { class: on ? 'on' : '' }, number);
-  return h('td', { class: on ? 'on' : '' }, h('button', {
-    type: 'button', class: 'entry', 'data-focus': `${look.name}-${r}-${c}`, 'data-entry': `${look.name} ${r} ${c}`, 'aria-pressed': String(on),
-    'aria-label': `${look.name} row ${r} column ${c}: ${write(value)}`, tabindex: on || (r === 0 && c === 0 && look.markedColumn === null) ? '0' : '-1',
-    onclick: () => pick(r, c), onkeydown: (event) => walk(/** @type {KeyboardEvent} */ (event), look, r, c),
-  }, number));
+  return h(
+    'td',
+    { class: on ? 'on' : '' },
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'entry',
+        'data-focus': `${look.name}-${r}-${c}`,
+        'data-entry': `${look.name} ${r} ${c}`,
+        'aria-pressed': String(on),
+        'aria-label': `${look.name} row ${r} column ${c}: ${write(value)}`,
+        tabindex: on || (r === 0 && c === 0 && look.markedColumn === null) ? '0' : '-1',
+        onclick: () => pick(r, c),
+        onkeydown: (event) => walk(/** @type {KeyboardEvent} */ (event), look, r, c),
+      },
+      number,
+    ),
+  );
 }
 
 /** Arrow keys go from entry to entry. @param {KeyboardEvent} event @param {MatrixLook} look @param {number} r @param {number} c */
 function walk(event, look, r, c) {
-  const steps = /** @type {Record<string, [number, number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] });
+  const steps = /** @type {Record<string, [number, number]>} */ ({
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+  });
   const step = steps[event.key];
   if (!step || !look.pick) return;
   event.preventDefault();
@@ -66,5 +110,10 @@ function walk(event, look, r, c) {
 /** @param {string} name @param {Term | null} term */
 export function title(name, term) {
   const [letter, below] = name.split('_');
-  return h('span', { class: `matrix-name${term ? ` t-${term}` : ''}`, 'data-term': term }, letter, below ? h('sub', null, below) : null);
+  return h(
+    'span',
+    { class: `matrix-name${term ? ` t-${term}` : ''}`, 'data-term': term },
+    letter,
+    below ? h('sub', null, below) : null,
+  );
 }

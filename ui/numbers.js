@@ -44,7 +44,9 @@ export function tiny(value) {
 export function exactDecimals(values, most = 2) {
   for (let decimals = 0; decimals <= most; decimals++) {
     const unit = 10 ** decimals;
-    const exact = values.every((v) => Math.abs(v * unit - Math.round(v * unit)) <= 1e-5 * unit * Math.max(1, Math.abs(v)) * 0.5);
+    const exact = values.every(
+      (v) => Math.abs(v * unit - Math.round(v * unit)) <= 1e-5 * unit * Math.max(1, Math.abs(v)) * 0.5,
+    );
     if (exact) return decimals;
   }
   return null;
@@ -83,7 +85,7 @@ export function percent(value) {
   if (hundred === 0) return '0%';
   if (hundred < 0.1) return '< 0.1%';
   if (hundred > 99.9 && hundred < 100) return '> 99.9%';
-  return `${hundred.toFixed(hundred < 9.95 ? 1 : 0)}%`;
+  return `${hundred.toFixed(hundred < 9.95 || (hundred >= 99.5 && hundred < 100) ? 1 : 0)}%`;
 }
 
 /**

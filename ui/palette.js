@@ -41,7 +41,7 @@ export const css = (rgb) => `rgb(${rgb.map(Math.round).join(' ')})`;
  */
 export function inkOn(rgb) {
   const light = luminance(rgb);
-  return (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) ? '#1a1206' : '#ffffff';
+  return (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) ? '#000000' : '#ffffff';
 }
 
 /**

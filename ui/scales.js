@@ -8,7 +8,11 @@ export const LOG_FLOOR = 1e-5;
 /** @type {Record<Scale, {name: string, says: string, ticks: number[]}>} */
 export const SCALES = {
   linear: { name: 'linear', says: 'colour grows with the weight', ticks: [0, 0.25, 0.5, 0.75, 1] },
-  sqrt: { name: 'square root', says: 'colour grows with the square root of the weight', ticks: [0, 0.01, 0.1, 0.25, 0.5, 1] },
+  sqrt: {
+    name: 'square root',
+    says: 'colour grows with the square root of the weight',
+    ticks: [0, 0.01, 0.1, 0.25, 0.5, 1],
+  },
   log: { name: 'log', says: 'each step of colour is ten times the weight', ticks: [1e-5, 1e-4, 1e-3, 0.01, 0.1, 1] },
 };
 

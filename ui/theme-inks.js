@@ -18,8 +18,15 @@ export function themeInks() {
     font: read('--sans'),
     nameSize: Math.round(parseFloat(style.fontSize) * 7.6) / 10,
     inks: {
-      page: read('--page'), ink: read('--ink'), soft: read('--ink-soft'), line: read('--line'),
-      hatch: read('--hatch'), hatchLine: read('--hatch-line'), q: read('--q'), k: read('--k'), weight: read('--weight'),
+      page: read('--page'),
+      ink: read('--ink'),
+      soft: read('--ink-soft'),
+      line: read('--line'),
+      hatch: read('--hatch'),
+      hatchLine: read('--hatch-line'),
+      q: read('--q'),
+      k: read('--k'),
+      weight: read('--weight'),
     },
   };
   return known;

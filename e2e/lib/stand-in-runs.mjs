@@ -26,7 +26,8 @@ const EXAMPLE = new URL('../../crates/inspect/src/example.json', import.meta.url
  */
 
 const dot = (/** @type {number[]} */ a, /** @type {number[]} */ b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
-const times = (/** @type {number[][]} */ a, /** @type {number[][]} */ b) => a.map((row) => b[0].map((_, c) => row.reduce((sum, x, i) => sum + x * b[i][c], 0)));
+const times = (/** @type {number[][]} */ a, /** @type {number[][]} */ b) =>
+  a.map((row) => b[0].map((_, c) => row.reduce((sum, x, i) => sum + x * b[i][c], 0)));
 
 /** A small generator of numbers that are the same every time. @param {number} seed */
 function random(seed) {
@@ -48,17 +49,47 @@ export function exampleRun(causal) {
   const [q, k, v] = [times(e.x, e.w_q), times(e.x, e.w_k), times(e.x, e.w_v)];
   /** @type {Run} */
   const run = {
-    id: causal ? 'example-causal' : 'example', source: 'example', kind: 'example', text: e.tokens.join(' '),
+    id: causal ? 'example-causal' : 'example',
+    source: 'example',
+    kind: 'example',
+    text: e.tokens.join(' '),
     tokens: e.tokens.map((/** @type {string} */ text) => ({ id: null, text, special: false })),
-    causal, window: null, layers: 1, q_heads: 1, kv_heads: 1, head_dim: q[0].length, v_head_dim: v[0].length, worked: null,
+    causal,
+    window: null,
+    layers: 1,
+    q_heads: 1,
+    kv_heads: 1,
+    head_dim: q[0].length,
+    v_head_dim: v[0].length,
+    worked: null,
     head: () => ({ q, k, v }),
   };
   const rows = e.tokens.map((/** @type {string} */ _, /** @type {number} */ i) => rowOf(run, 0, 0, i));
-  const open = e.tokens.map((/** @type {string} */ _, /** @type {number} */ i) => rowOf({ ...run, causal: false }, 0, 0, i));
-  const z = rows.map((/** @type {any} */ row) => v[0].map((_, c) => row.weights.reduce((/** @type {number} */ sum, /** @type {number} */ w, /** @type {number} */ j) => sum + w * v[j][c], 0)));
+  const open = e.tokens.map((/** @type {string} */ _, /** @type {number} */ i) =>
+    rowOf({ ...run, causal: false }, 0, 0, i),
+  );
+  const z = rows.map((/** @type {any} */ row) =>
+    v[0].map((_, c) =>
+      row.weights.reduce(
+        (/** @type {number} */ sum, /** @type {number} */ w, /** @type {number} */ j) => sum + w * v[j][c],
+        0,
+      ),
+    ),
+  );
   const zo = times(z, e.w_o);
   run.worked = {
-    dims: e.dims, dim_notes: e.dim_notes, x: e.x, w_q: e.w_q, w_k: e.w_k, w_v: e.w_v, w_o: e.w_o, q, k, v, z, zo,
+    dims: e.dims,
+    dim_notes: e.dim_notes,
+    x: e.x,
+    w_q: e.w_q,
+    w_k: e.w_k,
+    w_v: e.w_v,
+    w_o: e.w_o,
+    q,
+    k,
+    v,
+    z,
+    zo,
     y: e.x.map((/** @type {number[]} */ x, /** @type {number} */ i) => x.map((a, c) => a + zo[i][c])),
     scores: rows.map((/** @type {any} */ row) => row.scores),
     m: rows.map((/** @type {any} */ row) => row.mask.map((/** @type {string | null} */ why) => (why ? null : 0))),
@@ -86,7 +117,19 @@ export function madeUpRun({ id, source, text, tokens, layers = 30, window = null
     return tokens.map(() => Array.from({ length: d }, normal));
   };
   return {
-    id, source, kind: 'model', text, tokens, causal: true, window, layers, q_heads: 9, kv_heads: 3, head_dim: 64, v_head_dim: 64, worked: null,
+    id,
+    source,
+    kind: 'model',
+    text,
+    tokens,
+    causal: true,
+    window,
+    layers,
+    q_heads: 9,
+    kv_heads: 3,
+    head_dim: 64,
+    v_head_dim: 64,
+    worked: null,
     head(layer, head) {
       const name = `${layer} ${head}`;
       const kv = Math.floor(head / 3);
@@ -103,7 +146,8 @@ export function madeUpRun({ id, source, text, tokens, layers = 30, window = null
   };
 }
 
-const mean = (/** @type {number[][]} */ rows, /** @type {number} */ c) => rows.reduce((sum, row) => sum + row[c], 0) / rows.length;
+const mean = (/** @type {number[][]} */ rows, /** @type {number} */ c) =>
+  rows.reduce((sum, row) => sum + row[c], 0) / rows.length;
 
 /** @param {Run} run @param {number} i @param {number} j */
 function hiddenBy(run, i, j) {
@@ -123,9 +167,21 @@ export function rowOf(run, layer, head, i) {
   const weights = scores.map((s, j) => (mask[j] ? 0 : Math.exp(s - lse)));
   const place = (/** @type {number} */ index) => ({ index, token: run.tokens[index].text });
   return {
-    layer, head, site: 'self', query: place(i), weights, scores, mask, lse, row_sum: weights.reduce((a, b) => a + b, 0),
-    entropy: -weights.reduce((sum, w) => sum + (w > 0 ? w * Math.log(w) : 0), 0), visible: seen.length,
-    strongest: weights.map((weight, index) => ({ ...place(index), weight })).sort((a, b) => b.weight - a.weight).slice(0, 20),
+    layer,
+    head,
+    site: 'self',
+    query: place(i),
+    weights,
+    scores,
+    mask,
+    lse,
+    row_sum: weights.reduce((a, b) => a + b, 0),
+    entropy: -weights.reduce((sum, w) => sum + (w > 0 ? w * Math.log(w) : 0), 0),
+    visible: seen.length,
+    strongest: weights
+      .map((weight, index) => ({ ...place(index), weight }))
+      .sort((a, b) => b.weight - a.weight)
+      .slice(0, 20),
   };
 }
 
@@ -136,10 +192,28 @@ export function cellOf(run, layer, head, i, j) {
   const length = (/** @type {number} */ key) => row.weights[key] * Math.hypot(...v[key]);
   const all = v.reduce((sum, _, key) => sum + length(key), 0);
   return {
-    layer, head, kv_head: Math.floor(head / (run.q_heads / run.kv_heads)), site: 'self', query: row.query, key: { index: j, token: run.tokens[j].text },
-    q: q[i], k: k[j], products: q[i].map((x, c) => x * k[j][c]), dot: dot(q[i], k[j]), scale: 1 / Math.sqrt(run.head_dim), softcap: null, bias: 0,
-    score: row.scores[j], mask: row.mask[j], lse: row.lse, log_weight: row.mask[j] ? null : row.scores[j] - row.lse, weight: row.weights[j], row_sum: row.row_sum,
-    v: v[j], out: v[0].map((_, c) => row.weights.reduce((sum, w, key) => sum + w * v[key][c], 0)), share: all > 0 ? length(j) / all : 0,
+    layer,
+    head,
+    kv_head: Math.floor(head / (run.q_heads / run.kv_heads)),
+    site: 'self',
+    query: row.query,
+    key: { index: j, token: run.tokens[j].text },
+    q: q[i],
+    k: k[j],
+    products: q[i].map((x, c) => x * k[j][c]),
+    dot: dot(q[i], k[j]),
+    scale: 1 / Math.sqrt(run.head_dim),
+    softcap: null,
+    bias: 0,
+    score: row.scores[j],
+    mask: row.mask[j],
+    lse: row.lse,
+    log_weight: row.mask[j] ? null : row.scores[j] - row.lse,
+    weight: row.weights[j],
+    row_sum: row.row_sum,
+    v: v[j],
+    out: v[0].map((_, c) => row.weights.reduce((sum, w, key) => sum + w * v[key][c], 0)),
+    share: all > 0 ? length(j) / all : 0,
   };
 }
 
@@ -149,11 +223,21 @@ export function headsOf(run, layer) {
     // A few rows are enough for a stand-in.
     const picked = run.tokens.map((_, i) => i).filter((i) => i % Math.ceil(run.tokens.length / 16) === 0);
     const rows = picked.map((i) => rowOf(run, layer, head, i));
-    const average = (/** @type {(row: any, i: number) => number} */ f) => rows.reduce((sum, row, n) => sum + f(row, picked[n]), 0) / rows.length;
+    const average = (/** @type {(row: any, i: number) => number} */ f) =>
+      rows.reduce((sum, row, n) => sum + f(row, picked[n]), 0) / rows.length;
     return {
-      layer, head, entropy: average((r) => r.entropy), first: average((r) => r.weights[0]), self: average((r, i) => r.weights[i]),
+      layer,
+      head,
+      entropy: average((r) => r.entropy),
+      first: average((r) => r.weights[0]),
+      self: average((r, i) => r.weights[i]),
       previous: average((r, i) => (i ? r.weights[i - 1] : 0)),
-      distance: average((r, i) => r.weights.reduce((/** @type {number} */ s, /** @type {number} */ w, /** @type {number} */ j) => s + w * Math.abs(i - j), 0)),
+      distance: average((r, i) =>
+        r.weights.reduce(
+          (/** @type {number} */ s, /** @type {number} */ w, /** @type {number} */ j) => s + w * Math.abs(i - j),
+          0,
+        ),
+      ),
       proof: { row_sum_error: 1.2e-7, output_error: 2.9e-7 },
     };
   });

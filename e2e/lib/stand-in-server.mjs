@@ -10,27 +10,98 @@ import { cellOf, exampleRun, headsOf, madeUpRun, rowOf } from './stand-in-runs.m
 const ROOT = new URL('../../', import.meta.url);
 const CODES = ['future', 'outside_window', 'padding', 'other_segment', 'knocked_out'];
 /** @type {Record<string, string>} */
-const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+};
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const SOURCES = [
-  { id: 'example', label: 'The worked example', kind: 'example', note: 'Hand-designed, not trained.', text: 'The robot carried the patient because it was tired .', text_fixed: true, causal: false, causal_choice: true },
-  { id: 's1', label: 'Stand-in-30x9', kind: 'model', family: 'llama', note: 'Made-up numbers.', text: 'The robot carried the patient because it was tired.\n\tWhy? <b>日本</b> 👩‍🚀', text_fixed: false, causal: true, causal_choice: false, max_tokens: 8192 },
-  { id: 'long', label: 'Stand-in, 512 tokens', kind: 'model', family: 'llama', note: 'Made-up numbers.', text: 'long', text_fixed: true, causal: true, causal_choice: false },
-  { id: 'longer', label: 'Stand-in, 1,500 tokens, window', kind: 'model', family: 'llama', note: 'Made-up numbers.', text: 'longer', text_fixed: true, causal: true, causal_choice: false },
-  { id: 'slow', label: 'Stand-in that takes its time', kind: 'model', family: 'llama', note: 'Made-up numbers.', text: 'slow and steady', text_fixed: false, causal: true, causal_choice: false },
+  {
+    id: 'example',
+    label: 'The worked example',
+    kind: 'example',
+    note: 'Hand-designed, not trained.',
+    text: 'The robot carried the patient because it was tired .',
+    text_fixed: true,
+    causal: false,
+    causal_choice: true,
+  },
+  {
+    id: 's1',
+    label: 'Stand-in-30x9',
+    kind: 'model',
+    family: 'llama',
+    note: 'Made-up numbers.',
+    text: 'The robot carried the patient because it was tired.\n\tWhy? <b>日本</b> 👩‍🚀',
+    text_fixed: false,
+    causal: true,
+    causal_choice: false,
+    max_tokens: 8192,
+  },
+  {
+    id: 'long',
+    label: 'Stand-in, 512 tokens',
+    kind: 'model',
+    family: 'llama',
+    note: 'Made-up numbers.',
+    text: 'long',
+    text_fixed: true,
+    causal: true,
+    causal_choice: false,
+  },
+  {
+    id: 'longer',
+    label: 'Stand-in, 1,500 tokens, window',
+    kind: 'model',
+    family: 'llama',
+    note: 'Made-up numbers.',
+    text: 'longer',
+    text_fixed: true,
+    causal: true,
+    causal_choice: false,
+  },
+  {
+    id: 'slow',
+    label: 'Stand-in that takes its time',
+    kind: 'model',
+    family: 'llama',
+    note: 'Made-up numbers.',
+    text: 'slow and steady',
+    text_fixed: false,
+    causal: true,
+    causal_choice: false,
+  },
 ];
 
 /** Splits into words with their leading space, whitespace and marks apart. @param {string} text */
 function tokens(text) {
-  const words = text.match(/<\|[^|]*\|>| ?[\p{L}\p{N}]+|\s|<[^>]*>|\p{Extended_Pictographic}(?:\u200d\p{Extended_Pictographic})*|[^\s\p{L}\p{N}]/gu) ?? [];
-  return [{ id: 0, text: '<|endoftext|>', special: true }, ...words.flatMap((word, i) => (/\p{Extended_Pictographic}/u.test(word)
-    ? [{ id: i, text: word, special: false, part: [1, 2] }, { id: i, text: '', special: false, part: [2, 2] }]
-    : [{ id: i, text: word, special: /^<\|/.test(word) }]))];
+  const words =
+    text.match(
+      /<\|[^|]*\|>| ?[\p{L}\p{N}]+|\s|<[^>]*>|\p{Extended_Pictographic}(?:\u200d\p{Extended_Pictographic})*|[^\s\p{L}\p{N}]/gu,
+    ) ?? [];
+  return [
+    { id: 0, text: '<|endoftext|>', special: true },
+    ...words.flatMap((word, i) =>
+      /\p{Extended_Pictographic}/u.test(word)
+        ? [
+            { id: i, text: word, special: false, part: [1, 2] },
+            { id: i, text: '', special: false, part: [2, 2] },
+          ]
+        : [{ id: i, text: word, special: /^<\|/.test(word) }],
+    ),
+  ];
 }
 
-const manyTokens = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => ({ id: i, text: ` ${['the', 'model', 'looks', 'at', 'every', 'word', 'of', 'a', 'long', 'text'][(i * 7) % 10]}`, special: false }));
+const manyTokens = (/** @type {number} */ n) =>
+  Array.from({ length: n }, (_, i) => ({
+    id: i,
+    text: ` ${['the', 'model', 'looks', 'at', 'every', 'word', 'of', 'a', 'long', 'text'][(i * 7) % 10]}`,
+    special: false,
+  }));
 
 export class StandIn {
   /** @type {Map<string, import('./stand-in-runs.mjs').Run>} */
@@ -43,7 +114,9 @@ export class StandIn {
   /** @param {number} [port] @returns {Promise<string>} its address */
   start(port = 0) {
     return new Promise((resolve) => {
-      this.#server.listen(port, '127.0.0.1', () => resolve(`http://127.0.0.1:${/** @type {any} */ (this.#server.address()).port}/`));
+      this.#server.listen(port, '127.0.0.1', () =>
+        resolve(`http://127.0.0.1:${/** @type {any} */ (this.#server.address()).port}/`),
+      );
     });
   }
 
@@ -58,7 +131,8 @@ export class StandIn {
     if (url.pathname === '/' || url.pathname.startsWith('/ui/')) return file(url.pathname, response);
     if (url.pathname === '/api/health') return send(response, 200, { ok: true, version: 'stand-in' });
     if (url.pathname === '/api/sources') return send(response, 200, { sources: SOURCES });
-    if (url.pathname === '/api/traces' && request.method === 'POST') return send(response, 200, await this.#make(await body(request)));
+    if (url.pathname === '/api/traces' && request.method === 'POST')
+      return send(response, 200, await this.#make(await body(request)));
     const [, id, what] = url.pathname.match(/^\/api\/traces\/([^/]+)(?:\/(\w+))?$/) ?? [];
     const run = this.runs.get(id);
     if (!run) throw failure(404, `There is no run ${id}. Make it again.`);
@@ -69,13 +143,30 @@ export class StandIn {
   async #make(wish) {
     const source = SOURCES.find((s) => s.id === wish.source);
     if (!source) throw failure(400, `There is no source ${wish.source}.`);
-    if (!source.text_fixed && !(wish.text ?? '').trim()) throw failure(400, 'The text is empty: type a few words and run again.');
+    if (!source.text_fixed && !(wish.text ?? '').trim())
+      throw failure(400, 'The text is empty: type a few words and run again.');
     if (source.id === 'slow') await new Promise((resolve) => setTimeout(resolve, this.slow));
     const text = source.text_fixed ? source.text : wish.text;
-    const run = source.id === 'example' ? exampleRun(Boolean(wish.causal))
-      : source.id === 'long' ? madeUpRun({ id: 'long', source: 'long', text, tokens: manyTokens(512), layers: 2 })
-        : source.id === 'longer' ? madeUpRun({ id: 'longer', source: 'longer', text, tokens: manyTokens(1500), layers: 2, window: { left: 255, right: 0 } })
-          : madeUpRun({ id: `${source.id}-${Buffer.from(text).toString('hex').slice(0, 40)}`, source: source.id, text, tokens: tokens(text) });
+    const run =
+      source.id === 'example'
+        ? exampleRun(Boolean(wish.causal))
+        : source.id === 'long'
+          ? madeUpRun({ id: 'long', source: 'long', text, tokens: manyTokens(512), layers: 2 })
+          : source.id === 'longer'
+            ? madeUpRun({
+                id: 'longer',
+                source: 'longer',
+                text,
+                tokens: manyTokens(1500),
+                layers: 2,
+                window: { left: 255, right: 0 },
+              })
+            : madeUpRun({
+                id: `${source.id}-${Buffer.from(text).toString('hex').slice(0, 40)}`,
+                source: source.id,
+                text,
+                tokens: tokens(text),
+              });
     this.runs.set(run.id, run);
     return meta(run);
   }
@@ -84,18 +175,24 @@ export class StandIn {
   #about(run, what, p, response) {
     const n = (/** @type {string} */ name) => Number(p.get(name) ?? 0);
     switch (what) {
-      case undefined: return send(response, 200, meta(run));
-      case 'cell': return send(response, 200, cellOf(run, n('layer'), n('head'), n('query'), n('key')));
-      case 'row': return send(response, 200, rowOf(run, n('layer'), n('head'), n('query')));
+      case undefined:
+        return send(response, 200, meta(run));
+      case 'cell':
+        return send(response, 200, cellOf(run, n('layer'), n('head'), n('query'), n('key')));
+      case 'row':
+        return send(response, 200, rowOf(run, n('layer'), n('head'), n('query')));
       case 'values':
         if (run.tokens.length > 512) throw failure(400, 'Values are given up to 512 keys.');
         return send(response, 200, { v: run.head(n('layer'), n('head')).v });
-      case 'heads': return send(response, 200, headsOf(run, n('layer')));
+      case 'heads':
+        return send(response, 200, headsOf(run, n('layer')));
       case 'worked':
         if (!run.worked) throw failure(404, 'Only the example has its matrices.');
         return send(response, 200, run.worked);
-      case 'tile': return tile(run, n('layer'), n('head'), n('q0'), n('q1'), n('k0'), n('k1'), response);
-      default: throw failure(404, `There is nothing at ${what}.`);
+      case 'tile':
+        return tile(run, n('layer'), n('head'), n('q0'), n('q1'), n('k0'), n('k1'), response);
+      default:
+        throw failure(404, `There is nothing at ${what}.`);
     }
   }
 }
@@ -119,9 +216,31 @@ function tile(run, layer, head, q0, q1, k0, k1, response) {
 function meta(run) {
   const n = run.tokens.length;
   return {
-    id: run.id, source: run.source, text: run.text, kind: run.kind, model: { name: run.source, family: 'llama', sha256: null }, note: run.kind === 'example' ? 'hand-designed, not trained' : '',
-    tokens: run.tokens, isa: 'plain', version: 'stand-in', seconds: 0.1, worked: run.worked !== null,
-    sites: Array.from({ length: run.layers }, (_, layer) => ({ site: 'self', layer, q_heads: run.q_heads, kv_heads: run.kv_heads, head_dim: run.head_dim, v_head_dim: run.v_head_dim, q_len: n, kv_len: n, causal: run.causal, window: run.window, scale: 1 / Math.sqrt(run.head_dim), softcap: null })),
+    id: run.id,
+    source: run.source,
+    text: run.text,
+    kind: run.kind,
+    model: { name: run.source, family: 'llama', sha256: null },
+    note: run.kind === 'example' ? 'hand-designed, not trained' : '',
+    tokens: run.tokens,
+    isa: 'plain',
+    version: 'stand-in',
+    seconds: 0.1,
+    worked: run.worked !== null,
+    sites: Array.from({ length: run.layers }, (_, layer) => ({
+      site: 'self',
+      layer,
+      q_heads: run.q_heads,
+      kv_heads: run.kv_heads,
+      head_dim: run.head_dim,
+      v_head_dim: run.v_head_dim,
+      q_len: n,
+      kv_len: n,
+      causal: run.causal,
+      window: run.window,
+      scale: 1 / Math.sqrt(run.head_dim),
+      softcap: null,
+    })),
   };
 }
 
@@ -131,7 +250,12 @@ async function file(path, response) {
   if (name.includes('..')) throw failure(404, 'Not found.');
   const content = await readFile(new URL(name, ROOT)).catch(() => null);
   if (!content) throw failure(404, `There is no ${name}.`);
-  response.writeHead(200, { 'content-type': TYPES[extname(name)] ?? 'application/octet-stream', 'content-security-policy': POLICY }).end(content);
+  response
+    .writeHead(200, {
+      'content-type': TYPES[extname(name)] ?? 'application/octet-stream',
+      'content-security-policy': POLICY,
+    })
+    .end(content);
 }
 
 /** @param {import('node:http').IncomingMessage} request */
@@ -146,7 +270,9 @@ const failure = (status, message) => Object.assign(new Error(message), { status 
 
 /** @param {import('node:http').ServerResponse} response @param {number} status @param {unknown} value */
 function send(response, status, value) {
-  response.writeHead(status, { 'content-type': 'application/json', 'content-security-policy': POLICY }).end(JSON.stringify(value));
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'content-security-policy': POLICY })
+    .end(JSON.stringify(value));
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

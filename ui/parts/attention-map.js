@@ -20,7 +20,12 @@ import { Part } from './part.js';
 const ZOOMS = [1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32];
 
 export class AttentionMap extends Part {
-  #canvas = h('canvas', { role: 'application', tabindex: '0', 'aria-roledescription': 'heat map', 'data-focus': 'map' });
+  #canvas = h('canvas', {
+    role: 'application',
+    tabindex: '0',
+    'aria-roledescription': 'heat map',
+    'data-focus': 'map',
+  });
   #extent = h('div', { class: 'extent' }, this.#canvas);
   #window = h('div', { class: 'window', tabindex: '-1' }, this.#extent);
   #trouble = h('p', { class: 'trouble', role: 'alert', hidden: true });
@@ -36,7 +41,12 @@ export class AttentionMap extends Part {
 
   begin() {
     this.replaceChildren(
-      h('p', { class: 'axis axis-k', 'data-term': 'k' }, h('span', { class: 't-k' }, 'key'), ' columns: who is looked at →'),
+      h(
+        'p',
+        { class: 'axis axis-k', 'data-term': 'k' },
+        h('span', { class: 't-k' }, 'key'),
+        ' columns: who is looked at →',
+      ),
       h('p', { class: 'axis axis-q', 'data-term': 'q' }, h('span', { class: 't-q' }, 'query'), ' rows: who looks →'),
       this.#window,
       this.#wait,
@@ -51,10 +61,27 @@ export class AttentionMap extends Part {
     this.#canvas.addEventListener('pointermove', (event) => set({ hover: this.#spot(event) }));
     this.#canvas.addEventListener('pointerleave', () => set({ hover: null }));
     this.#window.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
-    this.watch((s) => [s.trace.value, s.view.site, s.view.layer], () => this.#resized());
-    this.watch((s) => [s.view.query, s.view.key], () => this.#follow());
-    this.watch((s) => [s.view, s.hover, s.theme, s.tiles, s.lit], () => this.#drawSoon());
-    this.watch((s) => [s.cell.value, s.cell.busy], (cell, busy) => announce(cell, busy));
+    this.watch(
+      (s) => [s.trace.value, s.view.site, s.view.layer],
+      () => this.#resized(),
+    );
+    this.watch(
+      (s) => [s.view.query, s.view.key],
+      () => this.#follow(),
+    );
+    this.watch(
+      (s) => [s.view, s.hover, s.theme, s.tiles, s.lit],
+      () => this.#drawSoon(),
+    );
+    this.watch(
+      (s) => [s.cell.value, s.cell.busy],
+      (cell, busy) => announce(cell, busy),
+    );
+  }
+
+  /** Where the cells are, for those that want to point at one. */
+  get geometry() {
+    return this.#g;
   }
 
   /** The map's shape or its room is another one. */
@@ -66,10 +93,19 @@ export class AttentionMap extends Part {
     const { font, nameSize } = themeInks();
     const small = this.clientWidth < 480;
     const most = small ? 60 : LONGEST;
-    const name = widestName(ctx, trace.value.tokens, `${nameSize}px ${font}`, most) + (site.kv_len > 60 ? 2.2 * nameSize : 2);
+    const name =
+      widestName(ctx, trace.value.tokens, `${nameSize}px ${font}`, most) + (site.kv_len > 60 ? 2.2 * nameSize : 2);
     const room = { width: this.#room(), height: Math.max(260, Math.min(innerHeight * 0.6, 820)) };
     const make = (/** @type {number} */ zoom) =>
-      layOut({ rows: site.q_len, columns: site.kv_len, ...room, zoom, ratio: devicePixelRatio, rowName: name, columnName: name });
+      layOut({
+        rows: site.q_len,
+        columns: site.kv_len,
+        ...room,
+        zoom,
+        ratio: devicePixelRatio,
+        rowName: name,
+        columnName: name,
+      });
     this.#g = make(ZOOMS[this.#zoom]);
     this.#zoomOut.disabled = this.#zoom === 0;
     this.#zoomIn.disabled = make(ZOOMS[ZOOMS.length - 1]).cell <= this.#g.cell;
@@ -78,7 +114,10 @@ export class AttentionMap extends Part {
     // Scroll bars need a margin of their own, or each would call for the other.
     const scrolls = width > room.width || height > room.height;
     this.#window.classList.toggle('scrolls', scrolls);
-    Object.assign(this.#window.style, { width: `${Math.min(width, room.width)}px`, height: `${Math.min(height, room.height)}px` });
+    Object.assign(this.#window.style, {
+      width: `${Math.min(width, room.width)}px`,
+      height: `${Math.min(height, room.height)}px`,
+    });
     this.#canvas.setAttribute('aria-label', labelOf(site));
     this.#follow();
     this.#drawSoon();
@@ -127,14 +166,19 @@ export class AttentionMap extends Part {
     const old = !wanted.complete && this.#last?.of === shape && wanted.here.length === 0;
     this.classList.toggle('stale', !wanted.complete && !state.tiles.error);
     this.#wait.hidden = wanted.complete || wanted.here.length > 0 || old || state.tiles.error !== null;
-    paint(ctx, scene(state, g, view, part, old ? this.#last?.tiles ?? [] : wanted.here, meta));
+    paint(ctx, scene(state, g, view, part, old ? (this.#last?.tiles ?? []) : wanted.here, meta));
     this.#say(state.tiles.error);
   }
 
   /** @param {string | null} error */
   #say(error) {
     this.#trouble.hidden = error === null;
-    if (error) this.#trouble.replaceChildren(error, ' ', h('button', { type: 'button', class: 'quiet', onclick: retry }, 'Try again'));
+    if (error)
+      this.#trouble.replaceChildren(
+        error,
+        ' ',
+        h('button', { type: 'button', class: 'quiet', onclick: retry }, 'Try again'),
+      );
   }
 
   /** @param {MouseEvent} event */
@@ -161,6 +205,7 @@ export class AttentionMap extends Part {
    * @param {number} by
    * @param {Spot | null} [about]  keeps its place on the screen; the chosen cell where there is none
    * @param {WheelEvent} [event]
+   * @returns {void}
    */
   #zoomBy(by, about, event) {
     const next = Math.max(0, Math.min(ZOOMS.length - 1, this.#zoom + by));
@@ -172,12 +217,22 @@ export class AttentionMap extends Part {
     if (!g) return;
     // Cells are whole pixels, so that a small zoom may change nothing: then go on.
     if (g.cell === before) return this.#zoomBy(by, about, event);
-    if (about && event) this.#window.scrollTo((about.key + 0.5) * g.cell + g.left - event.offsetX, (about.query + 0.5) * g.cell + g.top - event.offsetY);
+    const { query, key } = about ?? get().view;
+    const [w, at] = [
+      this.#window,
+      event ?? { offsetX: (this.#window.clientWidth + g.left) / 2, offsetY: (this.#window.clientHeight + g.top) / 2 },
+    ];
+    w.scrollTo(((key ?? 0) + 0.5) * g.cell + g.left - at.offsetX, ((query ?? 0) + 0.5) * g.cell + g.top - at.offsetY);
   }
 }
 
 /** @param {string} sign @param {string} name @param {() => void} press */
-const zoomButton = (sign, name, press) => h('button', { type: 'button', class: 'arrow', 'aria-label': name, title: `${name} (Ctrl + wheel)`, onclick: press }, sign);
+const zoomButton = (sign, name, press) =>
+  h(
+    'button',
+    { type: 'button', class: 'arrow', 'aria-label': name, title: `${name} (Ctrl + wheel)`, onclick: press },
+    sign,
+  );
 
 /** @param {Site} site */
 function labelOf(site) {
@@ -198,7 +253,20 @@ function scene(state, g, window, part, tiles, meta) {
   const chosen = view.query === null || view.key === null ? null : { query: view.query, key: view.key };
   /** @type {Token[]} */
   const names = meta.tokens;
-  return { g, window, part, tiles, queries: names, keys: names, chosen, hover, lit, theme, scale: view.scale ?? defaultScale(meta.kind), ...themeInks() };
+  return {
+    g,
+    window,
+    part,
+    tiles,
+    queries: names,
+    keys: names,
+    chosen,
+    hover,
+    lit,
+    theme,
+    scale: view.scale ?? defaultScale(meta.kind),
+    ...themeInks(),
+  };
 }
 
 /**

@@ -3,6 +3,7 @@
 /** @import { Cell, Meta, Source } from '../contract.js' */
 /** @import { View } from '../address.js' */
 import { siteOf } from '../actions.js';
+import { formatAddress } from '../address.js';
 import { cellCommand } from '../command.js';
 import { h } from '../dom.js';
 import { copyButton, handMade, num, tokenChip } from '../figures.js';
@@ -11,13 +12,20 @@ import { Part } from './part.js';
 
 export class CellHeadline extends Part {
   begin() {
-    this.watch((s) => [s.cell, s.trace.value, s.view, s.sources.value], (cell, meta, view, sources) => {
-      const source = sources?.find((s) => s.id === view.source);
-      this.setAttribute('aria-busy', String(cell.busy));
-      if (cell.error) return this.show(h('p', { class: 'trouble', role: 'alert' }, cell.error));
-      if (!cell.value || !meta || !source || !meta.tokens[cell.value.query.index]) return this.show();
-      this.show(says(cell.value, meta), place(cell.value, meta), tools(source, { ...view, query: cell.value.query.index, key: cell.value.key.index }));
-    });
+    this.watch(
+      (s) => [s.cell, s.trace.value, s.view, s.sources.value],
+      (cell, meta, view, sources) => {
+        const source = sources?.find((s) => s.id === view.source);
+        this.setAttribute('aria-busy', String(cell.busy));
+        if (cell.error) return this.show(h('p', { class: 'trouble', role: 'alert' }, cell.error));
+        if (!cell.value || !meta || !source || !meta.tokens[cell.value.query.index]) return this.show();
+        this.show(
+          says(cell.value, meta),
+          place(cell.value, meta),
+          tools(source, { ...view, query: cell.value.query.index, key: cell.value.key.index }),
+        );
+      },
+    );
   }
 }
 
@@ -26,7 +34,12 @@ function says(cell, meta) {
   const query = tokenChip(meta.tokens[cell.query.index], cell.query.index, 'q');
   const key = tokenChip(meta.tokens[cell.key.index], cell.key.index, 'k');
   if (cell.mask) {
-    return h('div', null, h('h2', null, query, ' cannot see ', key), h('p', { class: 'lead' }, sentence(cell.mask, siteOf(meta, cell))));
+    return h(
+      'div',
+      null,
+      h('h2', null, query, ' cannot see ', key),
+      h('p', { class: 'lead' }, sentence(cell.mask, siteOf(meta, cell))),
+    );
   }
   return h('h2', null, query, ' gives ', key, ' a weight of ', num(cell.weight, 'weight'));
 }
@@ -49,7 +62,7 @@ function tools(source, view) {
     'p',
     { class: 'tools' },
     copyButton('Copy as command', () => cellCommand(source, view), 'copy-command'),
-    copyButton('Copy link', () => location.href, 'copy-link'),
+    copyButton('Copy link', () => new URL(formatAddress(view), location.href).href, 'copy-link'),
     h('code', { class: 'command', id: 'command' }, cellCommand(source, view)),
   );
 }

@@ -20,17 +20,31 @@ export class DimStrips extends Part {
   #at = null;
 
   begin() {
-    this.#canvases = this.lanes.map((lane) => h('canvas', { role: 'img', 'aria-label': `${lane.name}: ${lane.values.length} entries as bars` }));
+    this.#canvases = this.lanes.map((lane) =>
+      h('canvas', { role: 'img', 'aria-label': `${lane.name}: ${lane.values.length} entries as bars` }),
+    );
     this.replaceChildren(
-      ...this.lanes.map((lane, i) => h('div', { class: 'lane' }, h('span', { class: `name t-${lane.term}`, 'data-term': lane.term }, lane.name), this.#canvases[i])),
+      ...this.lanes.map((lane, i) =>
+        h(
+          'div',
+          { class: 'lane' },
+          h('span', { class: `name t-${lane.term}`, 'data-term': lane.term }, lane.name),
+          this.#canvases[i],
+        ),
+      ),
       this.#readout,
     );
     const resize = new ResizeObserver(() => this.#draw());
     resize.observe(this);
     this.until(() => resize.disconnect());
-    this.watch((s) => [s.theme], () => this.#draw());
+    this.watch(
+      (s) => [s.theme],
+      () => this.#draw(),
+    );
     for (const canvas of this.#canvases) {
-      canvas.addEventListener('pointermove', (event) => this.#point(Math.floor((event.offsetX / canvas.clientWidth) * this.lanes[0].values.length)));
+      canvas.addEventListener('pointermove', (event) =>
+        this.#point(Math.floor((event.offsetX / canvas.clientWidth) * this.lanes[0].values.length)),
+      );
       canvas.addEventListener('pointerleave', () => this.#point(null));
     }
     this.#say();
@@ -49,7 +63,10 @@ export class DimStrips extends Part {
     if (at === null) return this.#readout.replaceChildren(this.hint);
     this.#readout.replaceChildren(
       `entry ${at}: `,
-      ...this.lanes.flatMap((lane, i) => [i === 0 ? '' : i === this.lanes.length - 1 ? ' = ' : ' × ', num(lane.values[at], lane.term)]),
+      ...this.lanes.flatMap((lane, i) => [
+        i === 0 ? '' : i === this.lanes.length - 1 ? ' = ' : ' × ',
+        num(lane.values[at], lane.term),
+      ]),
     );
   }
 
@@ -84,7 +101,12 @@ function drawLane(canvas, lane, at) {
   ctx.fillStyle = style.getPropertyValue(`--${lane.term}`);
   lane.values.forEach((value, i) => {
     const tall = (value / most) * (HEIGHT / 2 - 1);
-    ctx.fillRect(i * step + step * 0.12, HEIGHT / 2 - Math.max(0, tall), Math.max(1, step * 0.76), Math.max(0.75, Math.abs(tall)));
+    ctx.fillRect(
+      i * step + step * 0.12,
+      HEIGHT / 2 - Math.max(0, tall),
+      Math.max(1, step * 0.76),
+      Math.max(0.75, Math.abs(tall)),
+    );
   });
 }
 

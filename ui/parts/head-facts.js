@@ -12,14 +12,24 @@ const PROVEN = 1e-5;
 
 export class HeadFacts extends Part {
   begin() {
-    this.watch((s) => [s.heads, s.trace.value, s.view], (heads, meta, view) => {
-      const site = meta && siteOf(meta, view);
-      const facts = heads.value?.find((f) => f.head === view.head && f.layer === view.layer);
-      this.setAttribute('aria-busy', String(heads.busy));
-      if (heads.error) return this.show(h('p', { class: 'trouble', role: 'alert' }, heads.error));
-      if (!facts || !site) return this.show();
-      this.show(h('h3', { class: 'small-title' }, 'This head'), sharing(site, view.head), statistics(facts, site), proof(facts));
-    });
+    this.watch(
+      (s) => [s.heads, s.trace.value, s.view.site, s.view.layer, s.view.head],
+      (heads, meta, kind, layer, head) => {
+        const site = meta && siteOf(meta, { site: kind, layer });
+        const facts = heads.value?.find((f) => f.head === head && f.layer === layer);
+        this.setAttribute('aria-busy', String(heads.busy));
+        if (heads.error) return this.show(h('p', { class: 'trouble', role: 'alert' }, heads.error));
+        if (!facts && heads.busy)
+          return this.show(h('p', { class: 'note late' }, 'Measuring the heads of this layer…'));
+        if (!facts || !site) return this.show();
+        this.show(
+          h('h2', { class: 'small-title' }, 'This head'),
+          sharing(site, head),
+          statistics(facts, site),
+          proof(facts),
+        );
+      },
+    );
   }
 }
 
@@ -29,18 +39,32 @@ function sharing(site, head) {
   if (group <= 1) return null;
   const kv = Math.floor(head / group);
   const others = Array.from({ length: group }, (_, i) => kv * group + i).filter((i) => i !== head);
-  return h('p', { class: 'note' }, `Grouped queries: head ${head} reads the keys and values of kv head ${kv}, which it shares with ${others.length === 1 ? 'head' : 'heads'} ${others.join(', ')}.`);
+  return h(
+    'p',
+    { class: 'note' },
+    `Grouped queries: head ${head} reads the keys and values of kv head ${kv}, which it shares with ${others.length === 1 ? 'head' : 'heads'} ${others.join(', ')}.`,
+  );
 }
 
 /** @param {Facts} facts @param {Site} site */
 function statistics(facts, site) {
   const most = Math.log(site.kv_len);
   const rows = [
-    stat('entropy', facts.entropy, 'How spread the rows are, in nats: 0 looks at one key, more looks at many.', most > 0 ? facts.entropy / most : 0),
+    stat(
+      'entropy',
+      facts.entropy,
+      'How spread the rows are, in nats: 0 looks at one key, more looks at many.',
+      most > 0 ? facts.entropy / most : 0,
+    ),
     stat('first', facts.first, 'Mean weight on the first token.', facts.first),
     stat('self', facts.self, 'Mean weight on the token itself.', facts.self),
     stat('previous', facts.previous, 'Mean weight on the token before.', facts.previous),
-    stat('distance', facts.distance, 'Mean distance between query and key, in tokens.', facts.distance === null ? null : facts.distance / site.kv_len),
+    stat(
+      'distance',
+      facts.distance,
+      'Mean distance between query and key, in tokens.',
+      facts.distance === null ? null : facts.distance / site.kv_len,
+    ),
   ];
   return h('dl', { class: 'stats', 'aria-label': 'Head statistics, means over the queries' }, rows.flat());
 }
@@ -54,7 +78,13 @@ function statistics(facts, site) {
 function stat(name, value, meaning, full) {
   if (value === null) return [];
   return [
-    h('div', { title: meaning }, h('dt', null, name), h('dd', null, num(value)), h('meter', { min: '0', max: '1', value: String(Math.min(1, full ?? 0)), 'aria-hidden': 'true' })),
+    h(
+      'div',
+      { title: meaning },
+      h('dt', null, name),
+      h('dd', null, num(value)),
+      h('meter', { min: '0', max: '1', value: String(Math.min(1, full ?? 0)), 'aria-hidden': 'true' }),
+    ),
   ];
 }
 
@@ -64,8 +94,16 @@ function proof(facts) {
   const holds = rows < PROVEN && out < PROVEN;
   return h(
     'details',
-    { class: `proof ${holds ? 'holds' : 'fails'}` },
-    h('summary', null, h('span', { class: 'badge' }, holds ? '✓ proven' : '✗ not proven'), ' row sums within ', num(rows, null, tiny(rows)), ', output within ', num(out, null, tiny(out))),
+    { class: `proof ${holds ? 'holds' : 'fails'}`, 'data-keep': 'proof' },
+    h(
+      'summary',
+      null,
+      h('span', { class: 'badge' }, holds ? '✓ proven' : '✗ not proven'),
+      ' row sums within ',
+      num(rows, null, tiny(rows)),
+      ', output within ',
+      num(out, null, tiny(out)),
+    ),
     h(
       'p',
       null,

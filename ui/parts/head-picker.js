@@ -1,7 +1,6 @@
 // Layer and head. Query heads that share a kv head stand together.
 
 /** @import { Meta, Site, Source } from '../contract.js' */
-/** @import { View } from '../address.js' */
 import { chooseHead, chooseLayer, chooseMask, chooseSite, siteOf, step } from '../actions.js';
 import { h } from '../dom.js';
 import { Part } from './part.js';
@@ -11,29 +10,51 @@ const SITE_NAMES = { self: 'self-attention', cross: 'cross-attention', encoder: 
 
 export class HeadPicker extends Part {
   begin() {
-    this.watch((s) => [s.trace.value, s.view, s.sources.value], (meta, view, sources) => {
-      const site = meta && siteOf(meta, view);
-      const source = sources?.find((s) => s.id === view.source);
-      if (!meta || !site) return this.show();
-      this.show(...picker(meta, site, view, source));
-    });
+    this.watch(
+      (s) => [s.trace.value, s.view.source, s.view.site, s.view.layer, s.view.head, s.sources.value],
+      (meta, id, kind, layer, head, sources) => {
+        const site = meta && siteOf(meta, { site: kind, layer });
+        const source = sources?.find((s) => s.id === id);
+        if (!meta || !site) return this.show();
+        this.show(...picker(meta, site, head, source));
+      },
+    );
   }
 }
 
 /**
  * @param {Meta} meta
  * @param {Site} site
- * @param {View} view
+ * @param {number} head
  * @param {Source | undefined} source
  */
-function picker(meta, site, view, source) {
+function picker(meta, site, head, source) {
   const kinds = [...new Set(meta.sites.map((s) => s.site))];
   const layers = meta.sites.filter((s) => s.site === site.site).map((s) => s.layer);
   return [
-    kinds.length > 1 && field('Site', select('site', kinds.map((k) => [k, SITE_NAMES[k] ?? k]), site.site, chooseSite)),
-    field('Layer', stepper('layer', layers.map((l) => [String(l), String(l)]), view.layer, (v) => chooseLayer(Number(v)))),
-    site.q_heads > 1 ? field('Head', heads(site, view.head)) : field('Head', h('span', { class: 'only num' }, '0')),
-    source?.causal_choice ? field('Mask', maskSwitch(site.causal)) : field('Mask', h('span', { class: 'only' }, maskWords(site))),
+    kinds.length > 1 &&
+      field(
+        'Site',
+        select(
+          'site',
+          kinds.map((k) => [k, SITE_NAMES[k] ?? k]),
+          site.site,
+          chooseSite,
+        ),
+      ),
+    field(
+      'Layer',
+      stepper(
+        'layer',
+        layers.map((l) => [String(l), String(l)]),
+        site.layer,
+        (v) => chooseLayer(Number(v)),
+      ),
+    ),
+    site.q_heads > 1 ? field('Head', heads(site, head)) : field('Head', h('span', { class: 'only num' }, '0')),
+    source?.causal_choice
+      ? field('Mask', maskSwitch(site.causal))
+      : field('Mask', h('span', { class: 'only' }, maskWords(site))),
   ];
 }
 
@@ -56,7 +77,11 @@ const field = (name, control) => h('div', { class: 'field' }, h('span', { class:
 function select(name, options, now, choose) {
   return h(
     'select',
-    { 'aria-label': name, 'data-focus': `${name}-select`, onchange: (e) => choose(/** @type {HTMLSelectElement} */ (e.target).value) },
+    {
+      'aria-label': name,
+      'data-focus': `${name}-select`,
+      onchange: (e) => choose(/** @type {HTMLSelectElement} */ (e.target).value),
+    },
     options.map(([value, label]) => h('option', { value, selected: value === now }, label)),
   );
 }
@@ -71,10 +96,18 @@ function stepper(name, options, now, choose) {
   if (options.length === 1) return h('span', { class: 'only num' }, options[0][1]);
   const at = options.findIndex(([value]) => value === String(now));
   const arrow = (/** @type {string} */ sign, /** @type {number} */ by) =>
-    h('button', {
-      type: 'button', class: 'arrow', 'data-focus': `${name}${by}`, 'aria-label': `${by < 0 ? 'previous' : 'next'} ${name}`,
-      disabled: at + by < 0 || at + by >= options.length, onclick: () => step(name, by),
-    }, sign);
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'arrow',
+        'data-focus': `${name}${by}`,
+        'aria-label': `${by < 0 ? 'previous' : 'next'} ${name}`,
+        disabled: at + by < 0 || at + by >= options.length,
+        onclick: () => step(name, by),
+      },
+      sign,
+    );
   return h('span', { class: 'stepper' }, arrow('‹', -1), select(name, options, String(now), choose), arrow('›', 1));
 }
 
@@ -96,17 +129,40 @@ function heads(site, now) {
 
 /** @param {number} head @param {number} now */
 function headButton(head, now) {
-  return h('button', {
-    type: 'button', class: 'head', 'data-focus': `head${head}`, 'aria-label': `Head ${head}`,
-    'aria-pressed': String(head === now), onclick: () => chooseHead(head),
-  }, head);
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'head',
+      'data-focus': `head${head}`,
+      'aria-label': `Head ${head}`,
+      'aria-pressed': String(head === now),
+      onclick: () => chooseHead(head),
+    },
+    head,
+  );
 }
 
 /** @param {boolean} causal */
 function maskSwitch(causal) {
   const side = (/** @type {boolean} */ value, /** @type {string} */ label) =>
-    h('button', { type: 'button', class: 'side', 'data-focus': `mask${value}`, 'aria-pressed': String(causal === value), onclick: () => chooseMask(value) }, label);
-  return h('span', { class: 'switch', role: 'group', 'aria-label': 'Mask' }, side(false, 'Bidirectional'), side(true, 'Causal'));
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'side',
+        'data-focus': `mask${value}`,
+        'aria-pressed': String(causal === value),
+        onclick: () => chooseMask(value),
+      },
+      label,
+    );
+  return h(
+    'span',
+    { class: 'switch', role: 'group', 'aria-label': 'Mask' },
+    side(false, 'Bidirectional'),
+    side(true, 'Causal'),
+  );
 }
 
 customElements.define('head-picker', HeadPicker);

@@ -19,17 +19,25 @@ export class MapLegend extends Part {
 
   begin() {
     this.replaceChildren(this.#readout, this.#key);
-    this.watch((s) => [s.trace.value, s.hover, s.view, s.tiles], (...now) => this.#read(now[0], now[1], now[2]));
-    this.watch((s) => [s.trace.value, s.view.scale, s.view.site, s.view.layer, s.theme], (meta, scale, site, layer, theme) => {
-      const here = meta && siteOf(meta, { site, layer });
-      if (!meta || !here) return this.#key.replaceChildren();
-      const now = scale ?? defaultScale(meta.kind);
-      this.#key.replaceChildren(
-        bar(now, theme),
-        here.causal || here.window ? h('span', { class: 'swatch-hidden' }, h('i', { 'aria-hidden': 'true' }), whyHidden(here)) : '',
-        choice(now),
-      );
-    });
+    this.watch(
+      (s) => [s.trace.value, s.hover, s.view, s.tiles],
+      (...now) => this.#read(now[0], now[1], now[2]),
+    );
+    this.watch(
+      (s) => [s.trace.value, s.view.scale, s.view.site, s.view.layer, s.theme],
+      (meta, scale, site, layer, theme) => {
+        const here = meta && siteOf(meta, { site, layer });
+        if (!meta || !here) return this.#key.replaceChildren();
+        const now = scale ?? defaultScale(meta.kind);
+        this.#key.replaceChildren(
+          bar(now, theme),
+          here.causal || here.window
+            ? h('span', { class: 'swatch-hidden' }, h('i', { 'aria-hidden': 'true' }), whyHidden(here))
+            : '',
+          choice(now),
+        );
+      },
+    );
   }
 
   /**
@@ -47,7 +55,10 @@ export class MapLegend extends Part {
     const weight = weightAt(want(headRef(), covering(one, site.q_len, site.kv_len), false).here, spot.query, spot.key);
     const reason = weight === null ? null : reasonOf(weight);
     this.#readout.replaceChildren(
-      tokenChip(query, spot.query, 'q'), ' → ', tokenChip(key, spot.key, 'k'), ' ',
+      tokenChip(query, spot.query, 'q'),
+      ' → ',
+      tokenChip(key, spot.key, 'k'),
+      ' ',
       weight === null ? '…' : reason ? h('em', null, `hidden: ${SHORT[reason]}`) : num(weight, 'weight'),
     );
   }
@@ -62,9 +73,21 @@ function whyHidden(site) {
 /** @param {Scale} scale @param {'light' | 'dark'} theme */
 function bar(scale, theme) {
   const steps = Array.from({ length: 48 }, (_, i) => css(rampAt(theme, i / 47)));
-  const strip = vars(h('div', { class: 'ramp', 'aria-hidden': 'true' }), { '--ramp': `linear-gradient(to right, ${steps.join(', ')})` });
-  const ticks = SCALES[scale].ticks.map((tick) => vars(h('span', null, scale === 'log' && tick < 0.01 ? tick.toExponential(0).replace('e-', 'e−') : String(tick)), { '--at': fraction(scale, tick) }));
-  return h('div', { class: 'ramp-box' }, h('span', { class: 'label t-weight', 'data-term': 'weight' }, 'weight'), strip, h('div', { class: 'ramp-ticks' }, ticks));
+  const strip = vars(h('div', { class: 'ramp', 'aria-hidden': 'true' }), {
+    '--ramp': `linear-gradient(to right, ${steps.join(', ')})`,
+  });
+  const ticks = SCALES[scale].ticks.map((tick) =>
+    vars(h('span', null, scale === 'log' && tick < 0.01 ? tick.toExponential(0).replace('e-', 'e−') : String(tick)), {
+      '--at': fraction(scale, tick),
+    }),
+  );
+  return h(
+    'div',
+    { class: 'ramp-box' },
+    h('span', { class: 'label t-weight', 'data-term': 'weight' }, 'weight'),
+    strip,
+    h('div', { class: 'ramp-ticks' }, ticks),
+  );
 }
 
 /** @param {Scale} now */
@@ -75,7 +98,11 @@ function choice(now) {
     h('span', { class: 'label' }, 'Scale'),
     h(
       'select',
-      { 'data-focus': 'scale', title: SCALES[now].says, onchange: (e) => chooseScale(/** @type {Scale} */ (/** @type {HTMLSelectElement} */ (e.target).value)) },
+      {
+        'data-focus': 'scale',
+        title: SCALES[now].says,
+        onchange: (e) => chooseScale(/** @type {Scale} */ (/** @type {HTMLSelectElement} */ (e.target).value)),
+      },
       Object.entries(SCALES).map(([value, { name }]) => h('option', { value, selected: value === now }, name)),
     ),
   );

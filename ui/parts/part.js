@@ -35,15 +35,24 @@ export class Part extends HTMLElement {
 
   /**
    * Replaces what the part shows. An element that had the focus gives it to the one with the
-   * same `data-focus` in the new picture.
+   * same `data-focus` in the new picture; what was unfolded (`data-keep`) stays so.
    * @param {...(Node | string | null | false)} children
    */
   show(...children) {
     const focused = document.activeElement;
     const name = focused instanceof HTMLElement && this.contains(focused) ? focused.dataset.focus : undefined;
+    const unfolded = new Map(this.#kept().map((d) => [d.dataset.keep, d.open]));
     this.replaceChildren(.../** @type {Node[]} */ (children.filter((child) => child)));
+    for (const details of this.#kept()) details.open = unfolded.get(details.dataset.keep) ?? details.open;
     if (name === undefined) return;
-    const heir = [...this.querySelectorAll('[data-focus]')].find((e) => /** @type {HTMLElement} */ (e).dataset.focus === name);
+    const heir = [...this.querySelectorAll('[data-focus]')].find(
+      (e) => /** @type {HTMLElement} */ (e).dataset.focus === name,
+    );
     if (heir instanceof HTMLElement) heir.focus({ preventScroll: true });
+  }
+
+  /** @returns {HTMLDetailsElement[]} */
+  #kept() {
+    return [...this.querySelectorAll('details')].filter((details) => details.dataset.keep !== undefined);
   }
 }

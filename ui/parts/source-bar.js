@@ -12,7 +12,10 @@ export class SourceBar extends Part {
   #text = h('textarea', { id: 'text', rows: '2', spellcheck: 'false', 'aria-describedby': 'text-hint' });
 
   begin() {
-    this.watch((s) => [s.sources, s.view.source, s.view.text, s.trace, s.notice], (...now) => this.#draw(...now));
+    this.watch(
+      (s) => [s.sources, s.view.source, s.view.text, s.trace, s.notice],
+      (...now) => this.#draw(...now),
+    );
   }
 
   /**
@@ -36,7 +39,11 @@ export class SourceBar extends Part {
       h('label', { for: 'source', class: 'label' }, 'Source'),
       h(
         'select',
-        { id: 'source', 'data-focus': 'source', onchange: (event) => chooseSource(/** @type {HTMLSelectElement} */ (event.target).value) },
+        {
+          id: 'source',
+          'data-focus': 'source',
+          onchange: (event) => chooseSource(/** @type {HTMLSelectElement} */ (event.target).value),
+        },
         (sources.value ?? []).map((s) => h('option', { value: s.id, selected: s.id === id }, s.label)),
       ),
       source?.kind === 'example' ? handMade() : source?.note ? h('span', { class: 'note' }, source.note) : null,
@@ -63,7 +70,11 @@ export class SourceBar extends Part {
       h('label', { for: 'text', class: 'label' }, 'Text'),
       this.#text,
       h('button', { type: 'button', class: 'main', 'data-focus': 'run', onclick: run }, 'Run'),
-      h('small', { id: 'text-hint', class: 'note' }, `Enter runs, Shift+Enter is a line break${source.max_tokens ? `; up to ${source.max_tokens.toLocaleString('en')} tokens` : ''}.`),
+      h(
+        'small',
+        { id: 'text-hint', class: 'note' },
+        `Enter runs, Shift+Enter is a line break${source.max_tokens ? `; up to ${source.max_tokens.toLocaleString('en')} tokens` : ''}.`,
+      ),
     );
   }
 }
@@ -74,7 +85,13 @@ export class SourceBar extends Part {
  */
 function waiting(source) {
   const clock = h('span', { class: 'num', 'aria-hidden': 'true' });
-  const line = h('p', { class: 'status', role: 'status' }, h('span', { class: 'spinner', 'aria-hidden': 'true' }), `Running ${source?.label ?? 'it'}… `, clock);
+  const line = h(
+    'p',
+    { class: 'status', role: 'status' },
+    h('span', { class: 'spinner', 'aria-hidden': 'true' }),
+    `Running ${source?.label ?? 'it'}… `,
+    clock,
+  );
   const since = get().trace.since;
   const tick = () => {
     if (since !== get().trace.since || !get().trace.busy) return;

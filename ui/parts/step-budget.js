@@ -17,11 +17,21 @@ const LISTED = 10;
 
 export class StepBudget extends Part {
   begin() {
-    this.watch((s) => [s.row, s.trace.value, s.view.key, s.worked.value, s.view], (row, meta, key, worked, view) => {
-      if (row.error) return this.show(stepBlock(5, 'The row is a budget', h('p', { class: 'trouble', role: 'alert' }, row.error)));
-      if (!row.value || !meta || row.value.weights.length !== meta.tokens.length || !meta.tokens[row.value.query.index]) return this.show();
-      this.show(stepBlock(5, 'The row is a budget of exactly 1', ...budget(row.value, meta, key, worked, view)));
-    });
+    this.watch(
+      (s) => [s.row, s.trace.value, s.view.key, s.worked.value, s.view],
+      (row, meta, key, worked, view) => {
+        if (row.error)
+          return this.show(stepBlock(5, 'The row is a budget', h('p', { class: 'trouble', role: 'alert' }, row.error)));
+        if (
+          !row.value ||
+          !meta ||
+          row.value.weights.length !== meta.tokens.length ||
+          !meta.tokens[row.value.query.index]
+        )
+          return this.show();
+        this.show(stepBlock(5, 'The row is a budget of exactly 1', ...budget(row.value, meta, key, worked, view)));
+      },
+    );
   }
 }
 
@@ -33,7 +43,10 @@ export class StepBudget extends Part {
  * @param {View} view
  */
 function budget(row, meta, key, worked, view) {
-  const order = row.weights.map((_, j) => j).filter((j) => row.mask[j] === null).sort((a, b) => row.weights[b] - row.weights[a]);
+  const order = row.weights
+    .map((_, j) => j)
+    .filter((j) => row.mask[j] === null)
+    .sort((a, b) => row.weights[b] - row.weights[a]);
   const hidden = row.mask.length - order.length;
   const listed = order.slice(0, order.length <= WHOLE ? WHOLE : LISTED);
   if (key !== null && row.mask[key] === null && !listed.includes(key)) listed.push(key);
@@ -42,19 +55,62 @@ function budget(row, meta, key, worked, view) {
   const sink = Math.max(0, 1 - row.row_sum);
   const remainder = Math.max(0, row.row_sum - given);
   const before = view.causal && worked ? worked.weights_unmasked[row.query.index] : null;
-  const most = Math.max(...row.weights, ...(before ?? []), remainder, 1e-9);
+  const most = Math.max(row.strongest[0]?.weight ?? 0, ...(before ?? []), remainder, 1e-9);
   const query = tokenChip(meta.tokens[row.query.index], row.query.index, 'q');
+  if (row.visible === 0) return [h('p', null, query, ' sees nothing: every weight is 0, and so is the output.')];
   return [
-    h('p', null, query, ` sees ${row.visible} ${row.visible === 1 ? 'key' : 'keys'}`, hidden ? ` (${hidden} hidden)` : '', ' and shares out 1 between them. Every ', named('weight', 'weight'), ' given to one is taken from the others.'),
+    h(
+      'p',
+      null,
+      query,
+      ` sees ${row.visible} ${row.visible === 1 ? 'key' : 'keys'}`,
+      hidden ? ` (${hidden} hidden)` : '',
+      ' and shares out 1 between them. Every ',
+      named('weight', 'weight'),
+      ' given to one is taken from the others.',
+    ),
     stack(row, meta, order, key),
-    h('ol', { class: 'budget' },
+    h(
+      'ol',
+      { class: 'budget' },
       listed.map((j) => entry(row, meta, j, key, most, before)),
-      rest > 0 ? h('li', { class: 'rest' }, h('span', null, `the other ${rest} together`), measure(remainder, most), num(remainder, 'weight')) : null,
-      sink > 1e-6 ? h('li', { class: 'rest' }, h('span', null, 'to the head’s sink, no token'), measure(sink, 1), num(sink, 'weight')) : null,
-      h('li', { class: 'total' }, h('span', null, 'sum'), h('span', null), num(row.row_sum + (sink > 1e-6 ? sink : 0), 'weight')),
+      rest > 0
+        ? h(
+            'li',
+            { class: 'rest' },
+            h('span', null, `the other ${rest} together`),
+            measure(remainder, most),
+            num(remainder, 'weight'),
+          )
+        : null,
+      sink > 1e-6
+        ? h(
+            'li',
+            { class: 'rest' },
+            h('span', null, 'to the head’s sink, no token'),
+            measure(sink, 1),
+            num(sink, 'weight'),
+          )
+        : null,
+      h(
+        'li',
+        { class: 'total' },
+        h('span', null, 'sum'),
+        h('span', null),
+        num(row.row_sum + (sink > 1e-6 ? sink : 0), 'weight'),
+      ),
     ),
     before ? h('p', { class: 'note' }, 'The outline is the weight before the causal mask.') : null,
-    hidden && row.mask.length <= WHOLE ? h('p', { class: 'note' }, 'Weight 0: ', row.mask.flatMap((why, j) => (why ? [h('span', { class: 'hidden-key' }, tokenChip(meta.tokens[j], j), ` ${SHORT[why]}`), ' '] : []))) : null,
+    hidden && row.mask.length <= WHOLE
+      ? h(
+          'p',
+          { class: 'note' },
+          'Weight 0: ',
+          row.mask.flatMap((why, j) =>
+            why ? [h('span', { class: 'hidden-key' }, tokenChip(meta.tokens[j], j), ` ${SHORT[why]}`), ' '] : [],
+          ),
+        )
+      : null,
   ];
 }
 
@@ -68,11 +124,25 @@ function budget(row, meta, key, worked, view) {
 function stack(row, meta, order, key) {
   const parts = order.filter((j) => row.weights[j] >= 0.004);
   const rest = row.row_sum - parts.reduce((sum, j) => sum + row.weights[j], 0);
-  const one = (/** @type {number} */ weight, /** @type {string} */ name, /** @type {string} */ title, /** @type {string} */ text = '') =>
-    vars(h('span', { class: name, title }, text), { '--share': weight });
-  return h('div', { class: 'stack', 'aria-hidden': 'true' },
-    parts.map((j) => one(row.weights[j], j === key ? 'here' : '', `token ${j}: ${percent(row.weights[j])}`, row.weights[j] > 0.12 ? `${plain(meta.tokens[j]).slice(0, 24)} ${percent(row.weights[j])}` : '')),
-    rest > 0.001 ? one(rest, 'dust', `all smaller ones: ${percent(rest)}`) : null);
+  const one = (
+    /** @type {number} */ weight,
+    /** @type {string} */ name,
+    /** @type {string} */ title,
+    /** @type {string} */ text = '',
+  ) => vars(h('span', { class: name, title }, text), { '--share': weight });
+  return h(
+    'div',
+    { class: 'stack', 'aria-hidden': 'true' },
+    parts.map((j) =>
+      one(
+        row.weights[j],
+        j === key ? 'here' : '',
+        `token ${j}: ${percent(row.weights[j])}`,
+        row.weights[j] > 0.12 ? `${plain(meta.tokens[j]).slice(0, 24)} ${percent(row.weights[j])}` : '',
+      ),
+    ),
+    rest > 0.001 ? one(rest, 'dust', `all smaller ones: ${percent(rest)}`) : null,
+  );
 }
 
 /**
@@ -84,10 +154,23 @@ function stack(row, meta, order, key) {
  * @param {number[] | null} before
  */
 function entry(row, meta, j, key, most, before) {
-  return h('li', { class: j === key ? 'here' : '' },
-    h('button', { type: 'button', class: 'link', 'data-focus': `budget${j}`, 'aria-pressed': String(j === key), onclick: () => choose({ key: j }) }, tokenChip(meta.tokens[j], j, j === key ? 'k' : null)),
+  return h(
+    'li',
+    { class: j === key ? 'here' : '', 'data-key': j },
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'link',
+        'data-focus': `budget${j}`,
+        'aria-pressed': String(j === key),
+        onclick: () => choose({ key: j }),
+      },
+      tokenChip(meta.tokens[j], j, j === key ? 'k' : null),
+    ),
     measure(row.weights[j], most, before?.[j]),
-    num(row.weights[j], 'weight'));
+    num(row.weights[j], 'weight'),
+  );
 }
 
 /** @param {number} weight @param {number} most @param {number} [before] */

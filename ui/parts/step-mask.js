@@ -11,11 +11,21 @@ import { Part } from './part.js';
 
 export class StepMask extends Part {
   begin() {
-    this.watch((s) => [s.cell.value, s.trace.value, s.worked.value], (cell, meta, worked) => {
-      const site = cell && meta && siteOf(meta, cell);
-      if (!cell || !meta?.tokens[cell.query.index] || !site) return this.show();
-      this.show(stepBlock(3, 'The mask', ...about(cell, meta, site.causal), ...(worked ? example(cell, meta, worked, site.causal) : [])));
-    });
+    this.watch(
+      (s) => [s.cell.value, s.trace.value, s.worked.value],
+      (cell, meta, worked) => {
+        const site = cell && meta && siteOf(meta, cell);
+        if (!cell || !meta?.tokens[cell.query.index] || !site) return this.show();
+        this.show(
+          stepBlock(
+            3,
+            'The mask',
+            ...about(cell, meta, site.causal),
+            ...(worked ? example(cell, meta, worked, site.causal) : []),
+          ),
+        );
+      },
+    );
   }
 }
 
@@ -26,25 +36,65 @@ function about(cell, meta, causal) {
   const m = sub(sym('M'), sym(`${cell.query.index},${cell.key.index}`));
   if (cell.mask) {
     return [
-      h('p', null, h('strong', null, 'Hidden. '), sentence(cell.mask, siteOf(meta, cell)), ' The score exists but takes no part: it is left out, as if minus infinity were added to it.'),
-      math('M is minus infinity: hidden', m, op('='), val(null), op(','), sym('s', 'score'), op('+'), m, op('='), val(null)),
+      h(
+        'p',
+        null,
+        h('strong', null, 'Hidden. '),
+        sentence(cell.mask, siteOf(meta, cell)),
+        ' The score exists but takes no part: it is left out, as if minus infinity were added to it.',
+      ),
+      math(
+        'M is minus infinity: hidden',
+        m,
+        op('='),
+        val(null),
+        op(','),
+        sym('s', 'score'),
+        op('+'),
+        m,
+        op('='),
+        val(null),
+      ),
     ];
   }
   const why = causal ? ' may look at ' : ' may look at every token, so also at ';
-  return [h('p', null, query, why, key, ': the mask adds 0, and the ', named('score', 'score'), ' stays ', num(cell.score, 'score'), '.')];
+  return [
+    h(
+      'p',
+      null,
+      query,
+      why,
+      key,
+      ': the mask adds 0, and the ',
+      named('score', 'score'),
+      ' stays ',
+      num(cell.score, 'score'),
+      '.',
+    ),
+  ];
 }
 
 /** @param {Cell} cell @param {Meta} meta @param {Worked} worked @param {boolean} causal */
 function example(cell, meta, worked, causal) {
   const i = cell.query.index;
   const write = together(worked.scores[i]);
-  const head = (/** @type {string | Node} */ text, /** @type {string} */ title) => h('th', { scope: 'col', title }, text);
+  const head = (/** @type {string | Node} */ text, /** @type {string} */ title) =>
+    h('th', { scope: 'col', title }, text);
   const lines = meta.tokens.map((token, j) => {
     const hidden = worked.m[i][j] === null;
     return h(
       'tr',
-      { class: `${hidden ? 'is-hidden' : ''}${j === cell.key.index ? ' is-key' : ''}` },
-      h('th', { scope: 'row' }, h('button', { type: 'button', class: 'link', 'data-focus': `mask-key${j}`, onclick: () => choose({ key: j }) }, tokenText(token), h('sub', null, j))),
+      { class: `${hidden ? 'is-hidden' : ''}${j === cell.key.index ? ' is-key' : ''}`, 'data-key': j },
+      h(
+        'th',
+        { scope: 'row' },
+        h(
+          'button',
+          { type: 'button', class: 'link', 'data-focus': `mask-key${j}`, onclick: () => choose({ key: j }) },
+          tokenText(token),
+          h('sub', null, j),
+        ),
+      ),
       h('td', null, num(worked.scores[i][j], 'score', write(worked.scores[i][j]))),
       h('td', { class: 'm' }, num(worked.m[i][j])),
       h('td', null, num(worked.weights_unmasked[i][j], 'weight')),
@@ -53,29 +103,111 @@ function example(cell, meta, worked, causal) {
   });
   const sum = (/** @type {number[]} */ row) => row.reduce((a, b) => a + b, 0);
   return [
-    h('details', { class: 'meanings', open: causal },
+    h(
+      'details',
+      { class: 'meanings', open: causal, 'data-keep': `row ${causal}` },
       h('summary', null, 'The row before and after the mask'),
-      h('div', { class: 'wide' },
-        h('table', { class: 'vectors tall mask-row' },
-          h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'key'), head(named('score', 's'), 'score'), head('M', 'the mask: 0 or minus infinity'), head('without mask', 'weight if nothing were hidden'), head('with mask', 'weight'))),
+      h(
+        'div',
+        { class: 'wide' },
+        h(
+          'table',
+          { class: 'vectors tall mask-row' },
+          h(
+            'thead',
+            null,
+            h(
+              'tr',
+              null,
+              h('th', { scope: 'col' }, 'key'),
+              head(named('score', 's'), 'score'),
+              head('M', 'the mask: 0 or minus infinity'),
+              head('without mask', 'weight if nothing were hidden'),
+              head('with mask', 'weight'),
+            ),
+          ),
           h('tbody', null, lines),
-          h('tfoot', null, h('tr', null, h('th', { scope: 'row' }, 'sum'), h('td', null), h('td', null), h('td', null, num(sum(worked.weights_unmasked[i]), 'weight')), h('td', null, num(sum(worked.weights[i]), 'weight')))),
-        )),
-      h('p', { class: 'note' }, causal
-        ? 'What the hidden keys would have taken is shared out among the rest in proportion: the row sums to 1 again.'
-        : 'Nothing is hidden, so both columns are the same. Switch the mask to see the row renormalise.')),
-    h('details', { class: 'meanings' }, h('summary', null, 'The whole matrix M'), matrixM(meta, worked, cell)),
-    h('p', null, h('button', { type: 'button', class: 'quiet', 'data-focus': 'mask-here', onclick: () => chooseMask(!causal) }, causal ? 'Take the mask away (bidirectional)' : 'Put the causal mask on')),
+          h(
+            'tfoot',
+            null,
+            h(
+              'tr',
+              null,
+              h('th', { scope: 'row' }, 'sum'),
+              h('td', null),
+              h('td', null),
+              h('td', null, num(sum(worked.weights_unmasked[i]), 'weight')),
+              h('td', null, num(sum(worked.weights[i]), 'weight')),
+            ),
+          ),
+        ),
+      ),
+      h(
+        'p',
+        { class: 'note' },
+        causal
+          ? 'What the hidden keys would have taken is shared out among the rest in proportion: the row sums to 1 again.'
+          : 'Nothing is hidden, so both columns are the same. Switch the mask to see the row renormalise.',
+      ),
+    ),
+    h(
+      'details',
+      { class: 'meanings', 'data-keep': 'm' },
+      h('summary', null, 'The whole matrix M'),
+      matrixM(meta, worked, cell),
+    ),
+    h(
+      'p',
+      null,
+      h(
+        'button',
+        { type: 'button', class: 'quiet', 'data-focus': 'mask-here', onclick: () => chooseMask(!causal) },
+        causal ? 'Take the mask away (bidirectional)' : 'Put the causal mask on',
+      ),
+    ),
   ];
 }
 
 /** @param {Meta} meta @param {Worked} worked @param {Cell} cell */
 function matrixM(meta, worked, cell) {
-  return h('div', { class: 'wide' }, h('table', { class: 'matrix-m', 'aria-label': 'M: queries in rows, keys in columns' },
-    h('thead', null, h('tr', null, h('td', null), meta.tokens.map((_, j) => h('th', { scope: 'col' }, j)))),
-    h('tbody', null, worked.m.map((line, i) =>
-      h('tr', null, h('th', { scope: 'row' }, tokenText(meta.tokens[i]), h('sub', null, i)), line.map((v, j) =>
-        h('td', { class: `${v === null ? 'is-hidden' : ''}${i === cell.query.index && j === cell.key.index ? ' here' : ''}` }, num(v))))))));
+  return h(
+    'div',
+    { class: 'wide' },
+    h(
+      'table',
+      { class: 'matrix-m', 'aria-label': 'M: queries in rows, keys in columns' },
+      h(
+        'thead',
+        null,
+        h(
+          'tr',
+          null,
+          h('td', null),
+          meta.tokens.map((_, j) => h('th', { scope: 'col' }, j)),
+        ),
+      ),
+      h(
+        'tbody',
+        null,
+        worked.m.map((line, i) =>
+          h(
+            'tr',
+            null,
+            h('th', { scope: 'row' }, tokenText(meta.tokens[i]), h('sub', null, i)),
+            line.map((v, j) =>
+              h(
+                'td',
+                {
+                  class: `${v === null ? 'is-hidden' : ''}${i === cell.query.index && j === cell.key.index ? ' here' : ''}`,
+                },
+                num(v),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 customElements.define('step-mask', StepMask);

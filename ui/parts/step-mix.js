@@ -5,6 +5,7 @@ import { choose, MOST_VALUES } from '../actions.js';
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
 import { math, op, sub, sym, vec } from '../formula.js';
+import { matrix } from '../matrix.js';
 import { percent, together } from '../numbers.js';
 import { dimStrips } from './dim-strips.js';
 import { Part } from './part.js';
@@ -14,16 +15,26 @@ const LISTED = 5;
 
 export class StepMix extends Part {
   begin() {
-    this.watch((s) => [s.cell.value, s.row.value, s.values, s.trace.value, s.worked.value], (cell, row, values, meta, worked) => {
-      if (!cell || !row || !meta?.tokens[cell.query.index] || row.weights.length !== meta.tokens.length) return this.show();
-      const short = cell.v.length <= WRITTEN_OUT;
-      this.show(stepBlock(6, 'What is mixed in',
-        ...intro(cell, meta),
-        values.error ? h('p', { class: 'trouble', role: 'alert' }, values.error) : null,
-        short && values.value ? table(cell, row, values.value, meta, worked) : strips(cell, row, values.value, meta),
-        worked ? added(cell, worked) : null,
-      ));
-    });
+    this.watch(
+      (s) => [s.cell.value, s.row.value, s.values, s.trace.value, s.worked.value],
+      (cell, row, values, meta, worked) => {
+        if (!cell || !row || !meta?.tokens[cell.query.index] || row.weights.length !== meta.tokens.length)
+          return this.show();
+        const short = cell.v.length <= WRITTEN_OUT;
+        this.show(
+          stepBlock(
+            6,
+            'What is mixed in',
+            ...intro(cell, meta),
+            values.error ? h('p', { class: 'trouble', role: 'alert' }, values.error) : null,
+            short && values.value
+              ? table(cell, row, values.value, meta, worked)
+              : strips(cell, row, values.value, meta),
+            worked ? added(cell, worked) : null,
+          ),
+        );
+      },
+    );
   }
 }
 
@@ -31,9 +42,37 @@ export class StepMix extends Part {
 function intro(cell, meta) {
   const key = tokenChip(meta.tokens[cell.key.index], cell.key.index, 'k');
   return [
-    h('p', null, 'Each key’s token offers a value vector ', named('v', 'v'), '. Each comes in by its ', named('weight', 'weight'), '; the sum is ', h('em', null, 'z'), ', what this head hands on.'),
-    math('z = sum over keys of weight times v', vec('z'), op('='), sub(op('∑'), sym('j')), sub(sym('w', 'weight'), sym('j')), sub(vec('v', 'v'), sym('j'))),
-    cell.mask ? null : h('p', null, key, ' accounts for ', h('strong', null, percent(cell.share)), ' of what is mixed in, measured by length: its weight times the length of its ', named('v', 'v'), ', over the sum of all such.'),
+    h(
+      'p',
+      null,
+      'Each key’s token offers a value vector ',
+      named('v', 'v'),
+      '. Each comes in by its ',
+      named('weight', 'weight'),
+      '; the sum is ',
+      h('em', null, 'z'),
+      ', what this head hands on.',
+    ),
+    math(
+      'z = sum over keys of weight times v',
+      vec('z'),
+      op('='),
+      sub(op('∑'), sym('j')),
+      sub(sym('w', 'weight'), sym('j')),
+      sub(vec('v', 'v'), sym('j')),
+    ),
+    cell.mask
+      ? null
+      : h(
+          'p',
+          null,
+          key,
+          ' accounts for ',
+          h('strong', null, percent(cell.share)),
+          ' of what is mixed in, measured by length: its weight times the length of its ',
+          named('v', 'v'),
+          ', over the sum of all such.',
+        ),
   ];
 }
 
@@ -48,16 +87,61 @@ function table(cell, row, values, meta, worked) {
   const names = worked?.dims.v ?? cell.v.map((_, i) => String(i));
   const notes = worked?.dim_notes.v;
   const write = together(values.v.flat());
-  const order = row.weights.map((_, j) => j).filter((j) => row.mask[j] === null).sort((a, b) => row.weights[b] - row.weights[a]);
-  return h('div', { class: 'wide' },
-    h('table', { class: 'vectors tall mix' },
-      h('thead', null,
-        h('tr', null, h('th', { scope: 'col' }, 'key'), h('th', { scope: 'col' }, named('weight', 'w')), names.map((name, i) => h('th', { scope: 'col', title: notes?.[i], class: 't-v' }, name)))),
-      h('tbody', null, order.map((j) => h('tr', { class: j === cell.key.index ? 'is-key' : '' },
-        h('th', { scope: 'row' }, h('button', { type: 'button', class: 'link', 'data-focus': `mix${j}`, onclick: () => choose({ key: j }) }, tokenChip(meta.tokens[j], j, j === cell.key.index ? 'k' : null))),
-        h('td', null, num(row.weights[j], 'weight')),
-        values.v[j].map((v) => h('td', null, num(v, 'v', write(v))))))),
-      h('tfoot', null, h('tr', null, h('th', { scope: 'row' }, h('em', null, 'z'), ' = sum of w × v'), h('td', null), cell.out.map((z) => h('td', null, num(z)))))));
+  const order = row.weights
+    .map((_, j) => j)
+    .filter((j) => row.mask[j] === null)
+    .sort((a, b) => row.weights[b] - row.weights[a]);
+  return h(
+    'div',
+    { class: 'wide' },
+    h(
+      'table',
+      { class: 'vectors tall mix' },
+      h(
+        'thead',
+        null,
+        h(
+          'tr',
+          null,
+          h('th', { scope: 'col' }, 'key'),
+          h('th', { scope: 'col' }, named('weight', 'w')),
+          names.map((name, i) => h('th', { scope: 'col', title: notes?.[i], class: 't-v' }, name)),
+        ),
+      ),
+      h(
+        'tbody',
+        null,
+        order.map((j) =>
+          h(
+            'tr',
+            { class: j === cell.key.index ? 'is-key' : '', 'data-key': j },
+            h(
+              'th',
+              { scope: 'row' },
+              h(
+                'button',
+                { type: 'button', class: 'link', 'data-focus': `mix${j}`, onclick: () => choose({ key: j }) },
+                tokenChip(meta.tokens[j], j, j === cell.key.index ? 'k' : null),
+              ),
+            ),
+            h('td', null, num(row.weights[j], 'weight')),
+            values.v[j].map((v) => h('td', null, num(v, 'v', write(v)))),
+          ),
+        ),
+      ),
+      h(
+        'tfoot',
+        null,
+        h(
+          'tr',
+          null,
+          h('th', { scope: 'row' }, h('em', null, 'z'), ' = sum of w × v'),
+          h('td', null),
+          cell.out.map((z) => h('td', null, num(z))),
+        ),
+      ),
+    ),
+  );
 }
 
 /**
@@ -68,20 +152,55 @@ function table(cell, row, values, meta, worked) {
  */
 function strips(cell, row, values, meta) {
   const top = values ? row.strongest.slice(0, LISTED) : [];
-  return h('div', null,
+  return h(
+    'div',
+    null,
     h('p', { class: 'note' }, 'This key’s value, and what it brings in:'),
-    dimStrips([{ name: 'v', term: 'v', values: cell.v }, { name: 'w × v', term: 'weight', values: cell.v.map((v) => v * cell.weight) }]),
+    dimStrips([
+      { name: 'v', term: 'v', values: cell.v },
+      { name: 'w × v', term: 'weight', values: cell.v.map((v) => v * cell.weight) },
+    ]),
     h('p', { class: 'note' }, 'The sum over all keys:'),
     dimStrips([{ name: 'z', term: 'v', values: cell.out }]),
-    top.length ? h('p', { class: 'note' }, 'The strongest keys, and how much each brings in: its ', named('weight', 'weight'), ' × the length of its ', named('v', 'v'), '.') : null,
-    top.length ? h('ol', { class: 'budget' }, top.map(({ index, weight }) => {
-      const length = Math.hypot(...(values?.v[index] ?? []));
-      return h('li', { class: 'mixed' },
-        h('button', { type: 'button', class: 'link', 'data-focus': `mix${index}`, onclick: () => choose({ key: index }) }, tokenChip(meta.tokens[index], index, index === cell.key.index ? 'k' : null)),
-        h('span', null, num(weight, 'weight'), ' × ', num(length, 'v')),
-        num(weight * length));
-    })) : null,
-    row.weights.length > MOST_VALUES ? h('p', { class: 'note' }, `The list of all values is left out beyond ${MOST_VALUES} keys; each key’s own value is shown when you choose it.`) : null);
+    top.length
+      ? h(
+          'p',
+          { class: 'note' },
+          'The strongest keys, and how much each brings in: its ',
+          named('weight', 'weight'),
+          ' × the length of its ',
+          named('v', 'v'),
+          '.',
+        )
+      : null,
+    top.length
+      ? h(
+          'ol',
+          { class: 'budget' },
+          top.map(({ index, weight }) => {
+            const length = Math.hypot(...(values?.v[index] ?? []));
+            return h(
+              'li',
+              { class: 'mixed' },
+              h(
+                'button',
+                { type: 'button', class: 'link', 'data-focus': `mix${index}`, onclick: () => choose({ key: index }) },
+                tokenChip(meta.tokens[index], index, index === cell.key.index ? 'k' : null),
+              ),
+              h('span', null, num(weight, 'weight'), ' × ', num(length, 'v')),
+              num(weight * length),
+            );
+          }),
+        )
+      : null,
+    row.weights.length > MOST_VALUES
+      ? h(
+          'p',
+          { class: 'note' },
+          `The list of all values is left out beyond ${MOST_VALUES} keys; each key’s own value is shown when you choose it.`,
+        )
+      : null,
+  );
 }
 
 /** The residual: what the token becomes. @param {Cell} cell @param {Worked} worked */
@@ -89,14 +208,64 @@ function added(cell, worked) {
   const i = cell.query.index;
   const write = together(worked.x[i]);
   const line = (/** @type {string} */ name, /** @type {number[]} */ values, /** @type {(v: number) => string} */ how) =>
-    h('tr', null, h('th', { scope: 'row' }, name), values.map((v) => h('td', null, num(v, null, how(v)))));
+    h(
+      'tr',
+      null,
+      h('th', { scope: 'row' }, name),
+      values.map((v) => h('td', null, num(v, null, how(v)))),
+    );
   const two = (/** @type {number} */ v) => together([v, 0.001])(v);
-  return h('div', null,
-    h('p', null, 'The output matrix turns ', h('em', null, 'z'), ' back into the dimensions of the token, and the result is added to it: what stood there stays, and something is mixed in.'),
-    h('div', { class: 'wide' }, h('table', { class: 'vectors tall residual' },
-      h('thead', null, h('tr', null, h('td', null), worked.dims.x.map((name, c) => h('th', { scope: 'col', title: worked.dim_notes.x[c] }, name)))),
-      h('tbody', null, line('x, the token', worked.x[i], write), line('z W_O, mixed in', worked.zo[i], two)),
-      h('tfoot', null, line('x + z W_O', worked.y[i], two)))));
+  return h(
+    'div',
+    null,
+    h(
+      'p',
+      null,
+      'The output matrix turns ',
+      h('em', null, 'z'),
+      ' back into the dimensions of the token, and the result is added to it: what stood there stays, and something is mixed in.',
+    ),
+    h(
+      'div',
+      { class: 'wide' },
+      h(
+        'table',
+        { class: 'vectors tall residual' },
+        h(
+          'thead',
+          null,
+          h(
+            'tr',
+            null,
+            h('td', null),
+            worked.dims.x.map((name, c) => h('th', { scope: 'col', title: worked.dim_notes.x[c] }, name)),
+          ),
+        ),
+        h('tbody', null, line('x, the token', worked.x[i], write), line('z W_O, mixed in', worked.zo[i], two)),
+        h('tfoot', null, line('x + z W_O', worked.y[i], two)),
+      ),
+    ),
+    h(
+      'details',
+      { class: 'meanings', 'data-keep': 'w_o' },
+      h('summary', null, 'The output matrix W_O'),
+      h(
+        'div',
+        { class: 'wide' },
+        matrix({
+          name: 'W_O',
+          values: worked.w_o,
+          term: null,
+          columns: worked.dims.x,
+          notes: worked.dim_notes.x,
+          rows: worked.dims.v,
+          markedRow: null,
+          markedColumn: null,
+          pick: null,
+        }),
+      ),
+    ),
+  );
 }
 
 customElements.define('step-mix', StepMix);

@@ -9,10 +9,19 @@ import { Part } from './part.js';
 
 export class StepSoftmax extends Part {
   begin() {
-    this.watch((s) => [s.cell.value, s.row.value], (cell, row) => {
-      if (!cell) return this.show();
-      this.show(stepBlock(4, 'Softmax turns scores into shares', ...(cell.lse === null ? blind() : cell.mask ? hidden() : shares(cell, row))));
-    });
+    this.watch(
+      (s) => [s.cell.value, s.row.value],
+      (cell, row) => {
+        if (!cell) return this.show();
+        this.show(
+          stepBlock(
+            4,
+            'Softmax turns scores into shares',
+            ...(cell.lse === null ? blind() : cell.mask ? hidden() : shares(cell, row)),
+          ),
+        );
+      },
+    );
   }
 }
 
@@ -21,25 +30,51 @@ const blind = () => [h('p', null, 'This row sees nothing at all: every weight is
 function hidden() {
   return [
     h('p', null, 'A hidden key gets nothing, exactly:'),
-    math('weight = exp of minus infinity = 0', sym('w', 'weight'), op('='), call('exp', val(null)), op('='), val(0, 'weight')),
+    math(
+      'weight = exp of minus infinity = 0',
+      sym('w', 'weight'),
+      op('='),
+      call('exp', val(null)),
+      op('='),
+      val(0, 'weight'),
+    ),
   ];
 }
 
 /** @param {Cell} cell @param {Row | null} row */
 function shares(cell, row) {
   const lse = () => m('mi', { mathvariant: 'normal' }, 'lse');
-  const sees = row && row.query.index === cell.query.index ? `the ${row.visible} keys this query sees` : 'all keys this query sees';
+  const sees =
+    row && row.query.index === cell.query.index
+      ? `the ${row.visible} keys this query sees`
+      : 'all keys this query sees';
+  const sink = cell.row_sum < 1 - 1e-6 ? ', and the head’s sink' : '';
   return [
-    h('p', null, 'Take the exponential of each ', named('score', 'score'), ' and divide by the sum over ', sees, '. The row keeps only the logarithm of that sum, ', h('em', null, 'lse'), ' = ', num(cell.lse), '; with it any weight can be brought back:'),
+    h(
+      'p',
+      null,
+      'Take the exponential of each ',
+      named('score', 'score'),
+      ' and divide by the sum over ',
+      sees,
+      sink,
+      '. The row keeps only the logarithm of that sum, ',
+      h('em', null, 'lse'),
+      ' = ',
+      num(cell.lse),
+      '; with it any weight can be brought back:',
+    ),
     math(
       `weight = exp(score minus lse) = exp(${show(cell.score)} minus ${show(cell.lse)}) = ${show(cell.weight)}`,
-      sym('w', 'weight'), op('='),
-      call('exp', sym('s', 'score'), op('−'), lse()), op('='),
-      call('exp', val(cell.score, 'score'), op('−'), fenced(cell.lse)), op('='),
+      sym('w', 'weight'),
+      op('='),
+      call('exp', sym('s', 'score'), op('−'), lse()),
+      op('='),
+      call('exp', val(cell.score, 'score'), op('−'), fenced(cell.lse)),
+      op('='),
       val(cell.weight, 'weight'),
     ),
   ];
 }
-
 
 customElements.define('step-softmax', StepSoftmax);

@@ -1,10 +1,10 @@
-// Steps 1 and 2: the two vectors, their products entry by entry, the sum, and the scale.
+// Step 1: the two vectors, their products entry by entry, and the sum.
 
 /** @import { Cell, Meta, Worked } from '../contract.js' */
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
-import { call, fenced, group, math, op, over, root, sub, sym, val, vec } from '../formula.js';
-import { show, tidy, together } from '../numbers.js';
+import { group, math, op, val, vec } from '../formula.js';
+import { show, together } from '../numbers.js';
 import { dimStrips } from './dim-strips.js';
 import { Part } from './part.js';
 
@@ -15,11 +15,14 @@ const LARGEST = 5;
 
 export class StepVectors extends Part {
   begin() {
-    this.watch((s) => [s.cell.value, s.trace.value, s.worked.value], (cell, meta, worked) => {
-      if (!cell || !meta?.tokens[cell.query.index]) return this.show();
-      const body = cell.q.length <= WRITTEN_OUT ? writtenOut(cell, meta, worked) : longVectors(cell, meta);
-      this.show(stepBlock(1, 'Two vectors meet, entry by entry', ...body), stepBlock(2, 'The scale', ...scaled(cell)));
-    });
+    this.watch(
+      (s) => [s.cell.value, s.trace.value, s.worked.value],
+      (cell, meta, worked) => {
+        if (!cell || !meta?.tokens[cell.query.index]) return this.show();
+        const body = cell.q.length <= WRITTEN_OUT ? writtenOut(cell, meta, worked) : longVectors(cell, meta);
+        this.show(stepBlock(1, 'Two vectors meet, entry by entry', ...body));
+      },
+    );
   }
 }
 
@@ -27,7 +30,18 @@ export class StepVectors extends Part {
 function intro(cell, meta) {
   const query = tokenChip(meta.tokens[cell.query.index], cell.query.index, 'q');
   const key = tokenChip(meta.tokens[cell.key.index], cell.key.index, 'k');
-  return h('p', null, query, ' asks with its query ', named('q', 'q'), '; ', key, ' answers with its key ', named('k', 'k'), '. Multiply them entry by entry and add up.');
+  return h(
+    'p',
+    null,
+    query,
+    ' asks with its query ',
+    named('q', 'q'),
+    '; ',
+    key,
+    ' answers with its key ',
+    named('k', 'k'),
+    '. Multiply them entry by entry and add up.',
+  );
 }
 
 /** @param {Cell} cell @param {Meta} meta @param {Worked | null} worked */
@@ -35,28 +49,76 @@ function writtenOut(cell, meta, worked) {
   const names = worked?.dims.qk ?? cell.q.map((_, i) => String(i));
   const notes = worked?.dim_notes.qk;
   const write = together([cell.q, cell.k, cell.products].flat());
-  const line = (/** @type {Node | string} */ name, /** @type {number[]} */ values, /** @type {'q' | 'k' | 'score'} */ term) =>
-    h('tr', null, h('th', { scope: 'row' }, name), values.map((v) => h('td', null, num(v, term, write(v)))));
+  const line = (
+    /** @type {Node | string} */ name,
+    /** @type {number[]} */ values,
+    /** @type {'q' | 'k' | 'score'} */ term,
+  ) =>
+    h(
+      'tr',
+      null,
+      h('th', { scope: 'row' }, name),
+      values.map((v) => h('td', null, num(v, term, write(v)))),
+    );
   return [
     intro(cell, meta),
-    h('div', { class: 'wide' },
-      h('table', { class: 'vectors' },
-        h('thead', null, h('tr', null, h('td', null), names.map((name, i) => h('th', { scope: 'col', title: notes?.[i] }, name)))),
-        h('tbody', null,
+    h(
+      'div',
+      { class: 'wide' },
+      h(
+        'table',
+        { class: 'vectors' },
+        h(
+          'thead',
+          null,
+          h(
+            'tr',
+            null,
+            h('td', null),
+            names.map((name, i) => h('th', { scope: 'col', title: notes?.[i] }, name)),
+          ),
+        ),
+        h(
+          'tbody',
+          null,
           line(ofToken('q', 'q', meta, cell.query.index), cell.q, 'q'),
           line(ofToken('k', 'k', meta, cell.key.index), cell.k, 'k'),
         ),
         h('tfoot', null, line(h('span', null, named('q', 'q'), ' × ', named('k', 'k')), cell.products, 'score')),
-      )),
+      ),
+    ),
     sumLine(cell, write),
-    notes ? h('details', { class: 'meanings' }, h('summary', null, 'What these dimensions mean'), h('dl', null, names.flatMap((name, i) => [h('dt', null, name), h('dd', null, notes[i])]))) : null,
+    notes
+      ? h(
+          'details',
+          { class: 'meanings', 'data-keep': 'dims' },
+          h('summary', null, 'What these dimensions mean'),
+          h(
+            'dl',
+            null,
+            names.flatMap((name, i) => [h('dt', null, name), h('dd', null, notes[i])]),
+          ),
+        )
+      : null,
   ];
 }
 
 /** The products added up. @param {Cell} cell @param {(v: number) => string} write */
 function sumLine(cell, write) {
-  const terms = cell.products.flatMap((p, i) => [...(i ? [op('+')] : []), p < 0 ? group(op('('), val(p, 'score', write(p)), op(')')) : val(p, 'score', write(p))]);
-  return math(`q·k = ${cell.products.map(write).join(' plus ')} = ${show(cell.dot)}`, vec('q', 'q'), op('·'), vec('k', 'k'), op('='), ...terms, op('='), val(cell.dot, 'score'));
+  const terms = cell.products.flatMap((p, i) => [
+    ...(i ? [op('+')] : []),
+    p < 0 ? group(op('('), val(p, 'score', write(p)), op(')')) : val(p, 'score', write(p)),
+  ]);
+  return math(
+    `q·k = ${cell.products.map(write).join(' plus ')} = ${show(cell.dot)}`,
+    vec('q', 'q'),
+    op('·'),
+    vec('k', 'k'),
+    op('='),
+    ...terms,
+    op('='),
+    val(cell.dot, 'score'),
+  );
 }
 
 /** @param {'q' | 'k'} term @param {string} letter @param {Meta} meta @param {number} index */
@@ -66,25 +128,77 @@ function ofToken(term, letter, meta, index) {
 
 /** @param {Cell} cell @param {Meta} meta */
 function longVectors(cell, meta) {
-  const strips = dimStrips([
-    { name: 'q', term: 'q', values: cell.q },
-    { name: 'k', term: 'k', values: cell.k },
-    { name: 'q × k', term: 'score', values: cell.products },
-  ], 'Each bar is one entry; below the line it is negative. Point at one to read it.');
+  const strips = dimStrips(
+    [
+      { name: 'q', term: 'q', values: cell.q },
+      { name: 'k', term: 'k', values: cell.k },
+      { name: 'q × k', term: 'score', values: cell.products },
+    ],
+    'Each bar is one entry; below the line it is negative. Point at one to read it.',
+  );
   const order = cell.products.map((_, i) => i).sort((a, b) => Math.abs(cell.products[b]) - Math.abs(cell.products[a]));
   const top = order.slice(0, LARGEST);
   const rest = order.slice(LARGEST).reduce((sum, i) => sum + cell.products[i], 0);
   return [
     intro(cell, meta),
     strips,
-    h('div', { class: 'wide' },
-      h('table', { class: 'vectors tall' },
-        h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'entry'), h('th', { scope: 'col' }, named('q', 'q')), h('th', { scope: 'col' }, named('k', 'k')), h('th', { scope: 'col' }, 'product'))),
-        h('tbody', null,
-          top.map((i) => h('tr', null, h('th', { scope: 'row' }, i), h('td', null, num(cell.q[i], 'q')), h('td', null, num(cell.k[i], 'k')), h('td', null, num(cell.products[i], 'score')))),
-          h('tr', null, h('th', { scope: 'row', colspan: '3' }, `the other ${order.length - top.length} entries together`), h('td', null, num(rest, 'score')))),
-        h('tfoot', null, h('tr', null, h('th', { scope: 'row', colspan: '3' }, `sum of all ${order.length}: `, named('q', 'q'), ' · ', named('k', 'k')), h('td', null, num(cell.dot, 'score')))),
-      )),
+    h(
+      'div',
+      { class: 'wide' },
+      h(
+        'table',
+        { class: 'vectors tall' },
+        h(
+          'thead',
+          null,
+          h(
+            'tr',
+            null,
+            h('th', { scope: 'col' }, 'entry'),
+            h('th', { scope: 'col' }, named('q', 'q')),
+            h('th', { scope: 'col' }, named('k', 'k')),
+            h('th', { scope: 'col' }, 'product'),
+          ),
+        ),
+        h(
+          'tbody',
+          null,
+          top.map((i) =>
+            h(
+              'tr',
+              null,
+              h('th', { scope: 'row' }, i),
+              h('td', null, num(cell.q[i], 'q')),
+              h('td', null, num(cell.k[i], 'k')),
+              h('td', null, num(cell.products[i], 'score')),
+            ),
+          ),
+          h(
+            'tr',
+            null,
+            h('th', { scope: 'row', colspan: '3' }, `the other ${order.length - top.length} entries together`),
+            h('td', null, num(rest, 'score')),
+          ),
+        ),
+        h(
+          'tfoot',
+          null,
+          h(
+            'tr',
+            null,
+            h(
+              'th',
+              { scope: 'row', colspan: '3' },
+              `sum of all ${order.length}: `,
+              named('q', 'q'),
+              ' · ',
+              named('k', 'k'),
+            ),
+            h('td', null, num(cell.dot, 'score')),
+          ),
+        ),
+      ),
+    ),
     allEntries(cell),
   ];
 }
@@ -92,40 +206,32 @@ function longVectors(cell, meta) {
 /** Every entry, made only when asked for. @param {Cell} cell */
 function allEntries(cell) {
   const body = h('div', { class: 'wide' });
-  const details = h('details', { class: 'meanings' }, h('summary', null, `All ${cell.q.length} entries`), body);
+  const details = h(
+    'details',
+    { class: 'meanings', 'data-keep': 'all' },
+    h('summary', null, `All ${cell.q.length} entries`),
+    body,
+  );
   details.addEventListener('toggle', () => {
     if (!details.open || body.firstChild) return;
-    body.append(h('table', { class: 'vectors tall' }, cell.q.map((q, i) => h('tr', null, h('th', { scope: 'row' }, i), h('td', null, num(q, 'q')), h('td', null, num(cell.k[i], 'k')), h('td', null, num(cell.products[i], 'score'))))));
+    body.append(
+      h(
+        'table',
+        { class: 'vectors tall' },
+        cell.q.map((q, i) =>
+          h(
+            'tr',
+            null,
+            h('th', { scope: 'row' }, i),
+            h('td', null, num(q, 'q')),
+            h('td', null, num(cell.k[i], 'k')),
+            h('td', null, num(cell.products[i], 'score')),
+          ),
+        ),
+      ),
+    );
   });
   return details;
-}
-
-/** @param {Cell} cell */
-function scaled(cell) {
-  const d = cell.q.length;
-  const usual = Math.abs(cell.scale * Math.sqrt(d) - 1) < 1e-5;
-  const scale = usual ? over(val(1, null, '1'), root(val(d, null, String(d)))) : val(cell.scale, null, tidy(cell.scale));
-  const dot = [vec('q', 'q'), op('·'), vec('k', 'k')];
-  const plain = !cell.softcap && !cell.bias;
-  const before = cell.dot * cell.scale;
-  const steps = [
-    math(
-      `score = q·k times the scale = ${show(cell.dot)} times ${show(cell.scale)} = ${show(before)}`,
-      sym('s', 'score'), op('='), ...dot, op('×'), scale, op('='), fenced(cell.dot, 'score'), op('×'), val(cell.scale, null, tidy(cell.scale)), op('='), val(before, 'score'),
-    ),
-  ];
-  if (cell.softcap) {
-    const capped = cell.softcap * Math.tanh(before / cell.softcap);
-    steps.push(math(`then softcap: ${show(capped)}`, sub(sym('s', 'score'), sym('cap')), op('='), val(cell.softcap), call('tanh', over(val(before, 'score'), val(cell.softcap))), op('='), val(capped, 'score')));
-  }
-  if (cell.bias) {
-    const sum = (cell.score ?? 0) - cell.bias;
-    steps.push(math(`plus a bias of ${show(cell.bias)}`, sym('s', 'score'), op('='), group(val(sum, 'score'), op('+'), fenced(cell.bias)), op('='), val(cell.score, 'score')));
-  }
-  return [
-    h('p', null, usual ? `Sums over many entries grow large; dividing by √d, here the root of ${d}, keeps the ` : 'This head multiplies by a scale of its own to get the ', named('score', 'score'), plain ? '.' : ', and then does more:'),
-    ...steps,
-  ];
 }
 
 customElements.define('step-vectors', StepVectors);

@@ -6,39 +6,56 @@ import { get } from '../store.js';
 import { Part } from './part.js';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
+const KEPT = 'attnscope-theme';
+let chosen = remembered();
 
 export class ThemeSwitch extends Part {
   begin() {
-    const kept = remembered();
-    chooseTheme(kept ?? (dark.matches ? 'dark' : 'light'));
-    const follow = () => remembered() ?? chooseTheme(dark.matches ? 'dark' : 'light');
+    // `first-paint.js` has set it before anything was drawn.
+    chooseTheme(document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light');
+    const follow = () => chosen || chooseTheme(dark.matches ? 'dark' : 'light');
     dark.addEventListener('change', follow);
     this.until(() => dark.removeEventListener('change', follow));
-    this.watch((s) => [s.theme], (theme) => {
-      document.documentElement.dataset.theme = theme;
-      const other = theme === 'dark' ? 'light' : 'dark';
-      this.show(h('button', { type: 'button', class: 'quiet', 'data-focus': 'theme', onclick: flip, 'aria-label': `Switch to the ${other} page` }, other === 'dark' ? '☾ Dark' : '☀ Light'));
-    });
+    this.watch(
+      (s) => [s.theme],
+      (theme) => {
+        document.documentElement.dataset.theme = theme;
+        const other = theme === 'dark' ? 'light' : 'dark';
+        this.show(
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'quiet',
+              'data-focus': 'theme',
+              onclick: flip,
+              'aria-label': `Switch to the ${other} page`,
+            },
+            other === 'dark' ? '☾ Dark' : '☀ Light',
+          ),
+        );
+      },
+    );
   }
 }
 
 function flip() {
   const theme = get().theme === 'dark' ? 'light' : 'dark';
   chooseTheme(theme);
+  chosen = true;
   try {
-    localStorage.setItem('attnscope-theme', theme);
+    localStorage.setItem(KEPT, theme);
   } catch {
     // Storage may be off; the choice then lasts until the page is closed.
   }
 }
 
-/** @returns {'light' | 'dark' | null} */
+/** Whether a theme was chosen on an earlier visit. */
 function remembered() {
   try {
-    const kept = localStorage.getItem('attnscope-theme');
-    return kept === 'light' || kept === 'dark' ? kept : null;
+    return localStorage.getItem(KEPT) !== null;
   } catch {
-    return null;
+    return false;
   }
 }
 

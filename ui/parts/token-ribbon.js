@@ -20,18 +20,31 @@ export class TokenRibbon extends Part {
   /** The words on the line, made once for a text. @type {HTMLButtonElement[]} */
   #words = [];
   #from = 0;
+  /** @type {HTMLButtonElement | undefined} */
+  #pointed;
   /** @type {unknown} */
   #of = null;
 
   begin() {
     this.#line.addEventListener('keydown', walk);
-    this.watch((s) => [s.trace.value, s.row.value, s.view, s.theme], (meta, row, view, theme) => {
-      if (!meta) return this.show();
-      this.#lay(meta, view.query ?? 0);
-      const fits = row !== null && row.weights.length === meta.tokens.length;
-      this.#words.forEach((word, i) => shade(word, this.#from + i, meta, fits ? row : null, view, theme));
-      this.#follow(view.query ?? 0);
-    });
+    this.watch(
+      (s) => [s.trace.value, s.row.value, s.view, s.theme],
+      (meta, row, view, theme) => {
+        if (!meta) return this.show();
+        this.#lay(meta, view.query ?? 0);
+        const fits = row !== null && row.weights.length === meta.tokens.length;
+        this.#words.forEach((word, i) => shade(word, this.#from + i, meta, fits ? row : null, view, theme));
+        this.#follow(view.query ?? 0);
+      },
+    );
+    this.watch(
+      (s) => [s.hover],
+      (hover) => {
+        this.#pointed?.classList.remove('pointed');
+        this.#pointed = hover ? this.#words[hover.key - this.#from] : undefined;
+        this.#pointed?.classList.add('pointed');
+      },
+    );
   }
 
   /** @param {Meta} meta @param {number} query */
@@ -43,11 +56,30 @@ export class TokenRibbon extends Part {
     this.#of = tokens;
     this.#from = Math.max(0, Math.min(tokens.length - MOST, query - MOST / 2));
     const slice = tokens.slice(this.#from, this.#from + MOST);
-    this.#words = slice.map((token, i) => h('button', { type: 'button', class: 'word', onclick: () => choose({ query: this.#from + i }) }, tokenText(token)));
+    this.#words = slice.map((token, i) =>
+      h(
+        'button',
+        { type: 'button', class: 'word', onclick: () => choose({ query: this.#from + i }) },
+        tokenText(token),
+      ),
+    );
     const spaced = tokens.every((token) => !/\s/.test(token.text));
-    this.#line.replaceChildren(...slice.flatMap((token, i) => [this.#words[i], spaced ? ' ' : token.text.includes('\n') ? h('br', null) : '']));
+    this.#line.replaceChildren(
+      ...slice.flatMap((token, i) => [this.#words[i], spaced ? ' ' : token.text.includes('\n') ? h('br', null) : '']),
+    );
     this.show(
-      h('div', null, this.#line, h('p', { class: 'label' }, 'Click a word to let it ask. The shade is how much it looks at each: its ', named('weight', 'weight'), 's.')),
+      h(
+        'div',
+        null,
+        this.#line,
+        h(
+          'p',
+          { class: 'label' },
+          'Click a word to let it ask. The shade is how much it looks at each: its ',
+          named('weight', 'weight'),
+          's.',
+        ),
+      ),
       meta.kind === 'example' && story(),
     );
     if (had) this.#words[query - this.#from]?.focus({ preventScroll: true });
@@ -59,13 +91,21 @@ export class TokenRibbon extends Part {
     if (!word) return;
     if (this.#line.contains(document.activeElement)) word.focus({ preventScroll: true });
     const [top, line] = [word.offsetTop - this.#line.offsetTop, this.#line];
-    if (top < line.scrollTop || top + word.offsetHeight > line.scrollTop + line.clientHeight) line.scrollTop = top - line.clientHeight / 3;
+    if (top < line.scrollTop || top + word.offsetHeight > line.scrollTop + line.clientHeight)
+      line.scrollTop = top - line.clientHeight / 3;
   }
 }
 
 /** What the example is about. */
 const story = () =>
-  h('p', { class: 'lead' }, 'Who was tired? To tell, ', h('em', null, 'it'), ' has to find the robot or the patient. One attention head decides here, and every number of its decision can be read below. ', handMade());
+  h(
+    'p',
+    { class: 'lead' },
+    'Who was tired? To tell, ',
+    h('em', null, 'it'),
+    ' has to find the robot or the patient. One attention head decides here, and every number of its decision can be read below. ',
+    handMade(),
+  );
 
 /**
  * @param {HTMLButtonElement} word
@@ -79,7 +119,9 @@ function shade(word, index, meta, row, view, theme) {
   const weight = row?.weights[index] ?? null;
   const hidden = row !== null && row.mask[index] !== null;
   const asks = index === view.query;
-  word.className = ['word', asks && 'asks', index === view.key && 'answers', hidden && 'hidden'].filter(Boolean).join(' ');
+  word.className = ['word', asks && 'asks', index === view.key && 'answers', hidden && 'hidden']
+    .filter(Boolean)
+    .join(' ');
   // One stop for the Tab key; arrows go from word to word.
   word.tabIndex = asks ? 0 : -1;
   word.setAttribute('aria-pressed', String(asks));

@@ -1,1 +1,44 @@
-fn main() {}
+//! `attnscope`: attention, looked at from the command line and in the browser.
+
+mod args;
+mod commands;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if output::reader_left(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<()> {
+    output::log_to_stderr();
+    if let Some(threads) = cli.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
+    }
+    match cli.command.unwrap_or(Command::View(cli.view)) {
+        Command::View(args) => commands::view::run(args),
+        Command::Show(args) => commands::show::run(args),
+        Command::Row(args) => commands::row::run(args),
+        Command::Cell(args) => commands::cell::run(args),
+        Command::Heads(args) => commands::heads::run(args),
+        Command::Trace(args) => commands::trace::run(args),
+        Command::Generate(args) => commands::generate::run(args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "attnscope", &mut script);
+            output::print(&String::from_utf8_lossy(&script))
+        }
+    }
+}

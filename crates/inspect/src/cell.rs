@@ -71,7 +71,8 @@ impl Trace {
         let row = recall.tile(0, at.head, query..query + 1, 0..site.kv_len())?.weights;
         let kv_head = site.kv_head(at.head);
         let (q, k, v) = (site.q.row(query, at.head), site.k.row(key, kv_head), site.v.row(key, kv_head));
-        let products: Vec<f64> = q.iter().zip(k).map(|(q, k)| f64::from(*q) * f64::from(*k)).collect();
+        // Adding 0 turns -0 into 0, which reads better and is the same number.
+        let products: Vec<f64> = q.iter().zip(k).map(|(q, k)| f64::from(*q) * f64::from(*k) + 0.0).collect();
         let moved = |j: usize, weight: f64| weight * length(site.v.row(j, kv_head));
         let all_moved: f64 = row.iter().enumerate().map(|(j, weight)| moved(j, *weight)).sum();
         let finite = |x: f64| x.is_finite().then_some(x);

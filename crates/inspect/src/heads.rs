@@ -4,7 +4,6 @@ use attnscope_kernel::{Isa, Recall};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::row::entropy;
 use crate::{Error, Site, SiteKind, Trace};
 
 /// Queries whose weights are held at a time.
@@ -149,14 +148,20 @@ fn rows(site: &Site, recall: &Recall, head: usize, queries: Range<usize>) -> Res
         let cells = at * keys.len() + visible.start - keys.start..at * keys.len() + visible.end - keys.start;
         let (weights, scores) = (&tile.weights[cells.clone()], &tile.scores[cells]);
         let weight_of = |key: usize| visible.contains(&key).then(|| weights[key - visible.start]).unwrap_or_default();
+        let position = site.position(query);
+        let whole = whole_row(
+            weights,
+            scores,
+            recall.lse(0, head, query)?,
+            position.unwrap_or(0) as f64 - visible.start as f64,
+        );
         sums.rows += 1.0;
-        sums.entropy += entropy(weights, scores, recall.lse(0, head, query)?);
+        sums.entropy += whole.entropy.max(0.0);
         sums.first += weight_of(0);
-        sums.row_sum_error = larger(sums.row_sum_error, (weights.iter().sum::<f64>() - 1.0).abs());
-        if let Some(position) = site.position(query) {
+        sums.row_sum_error = larger(sums.row_sum_error, (whole.sum - 1.0).abs());
+        if let Some(position) = position {
             sums.own += weight_of(position);
-            sums.distance +=
-                visible.clone().zip(weights).map(|(key, weight)| weight * position.abs_diff(key) as f64).sum::<f64>();
+            sums.distance += whole.distance;
             if position > 0 {
                 sums.rows_from_second += 1.0;
                 sums.previous += weight_of(position - 1);
@@ -164,6 +169,35 @@ fn rows(site: &Site, recall: &Recall, head: usize, queries: Range<usize>) -> Res
         }
     }
     Ok(sums)
+}
+
+/// What needs every weight of a row.
+#[derive(Default)]
+struct Whole {
+    sum: f64,
+    entropy: f64,
+    distance: f64,
+}
+
+/// One pass over the visible cells of a row, in four independent sums. `position` is the query's own, counted from the
+/// first of the keys given.
+fn whole_row(weights: &[f64], scores: &[f64], lse: f64, position: f64) -> Whole {
+    let mut lanes: [Whole; 4] = Default::default();
+    let mut key = 0.0;
+    for (weights, scores) in weights.chunks(4).zip(scores.chunks(4)) {
+        for ((lane, weight), score) in lanes.iter_mut().zip(weights).zip(scores) {
+            lane.sum += weight;
+            // A weight that has rounded to 0 adds 0, however low its score.
+            lane.entropy += if *weight > 0.0 { weight * (lse - score) } else { 0.0 };
+            lane.distance += weight * (position - key).abs();
+            key += 1.0;
+        }
+    }
+    lanes.into_iter().fold(Whole::default(), |a, b| Whole {
+        sum: a.sum + b.sum,
+        entropy: a.entropy + b.entropy,
+        distance: a.distance + b.distance,
+    })
 }
 
 impl Sums {

@@ -113,7 +113,7 @@ impl Trace {
 }
 
 /// H = sum of A (lse - s) over the visible keys of a row; every term is positive, so nothing cancels.
-pub(crate) fn entropy(weights: &[f64], scores: &[f64], lse: f64) -> f64 {
+fn entropy(weights: &[f64], scores: &[f64], lse: f64) -> f64 {
     let terms = weights.iter().zip(scores).filter(|(weight, _)| **weight > 0.0);
     terms.map(|(weight, score)| weight * (lse - score)).sum::<f64>().max(0.0)
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use fearless_simd::{Simd, dispatch};
 
 use crate::error::{Error, argument, in_range};
+use crate::exp::exp;
 use crate::forward::{BLOCK_KV, Shape};
 use crate::mask::{Hidden, Mask};
 use crate::pack::{factor, lanes, pack};
@@ -94,7 +95,7 @@ impl<'a> Recall<'a> {
         let score = self.tile(batch, head, query..query + 1, key..key + 1)?.scores[0];
         let hidden = self.mask.hidden(query, key);
         let log_weight = if hidden.is_some() { f64::NEG_INFINITY } else { score - lse };
-        Ok(Cell { score, hidden, lse, log_weight, weight: log_weight.exp() })
+        Ok(Cell { score, hidden, lse, log_weight, weight: exp(log_weight) })
     }
 
     /// A rectangle of one head, in O((queries + keys) * head_dim) memory beside the answer.
@@ -132,10 +133,11 @@ impl<'a> Recall<'a> {
             || {
                 let rows = mixed.chunks_exact_mut(v.dim().max(1)).zip(tile.weights.chunks_exact(tile.keys.len()));
                 for (mixed, weights) in rows {
-                    for (key, &weight) in tile.keys.clone().zip(weights).filter(|(_, weight)| **weight != 0.0) {
-                        for (sum, &v) in mixed.iter_mut().zip(v.row(batch, key, kv_head)) {
-                            *sum += weight * f64::from(v);
-                        }
+                    for (group, weights) in weights.chunks(4).enumerate() {
+                        let key = tile.keys.start + group * 4;
+                        let values = std::array::from_fn(|i| v.row(batch, (key + i).min(tile.keys.end - 1), kv_head));
+                        let weights = std::array::from_fn(|i| weights.get(i).copied().unwrap_or(0.0));
+                        add_weighted(mixed, weights, values);
                     }
                 }
             }
@@ -159,22 +161,42 @@ impl<'a> Recall<'a> {
                 let keys: Vec<&[f32]> = block.clone().map(|key| self.k.row(batch, key, kv_head)).collect();
                 let scored = &mut block_scores[..block.len() * lanes];
                 scores(simd, &panel, &keys, scored);
-                for (lane, query) in queries.clone().enumerate() {
-                    let (visible, lse) = (
-                        self.mask.visible(query),
-                        self.lse[(batch * self.shape.q_heads + head) * self.shape.q_len + query],
-                    );
-                    let at = (query - tile.queries.start) * width + (start - tile.keys.start);
-                    let scored = scored[lane..].iter().step_by(lanes);
-                    let cells = tile.scores[at..].iter_mut().zip(&mut tile.weights[at..]);
-                    for ((key, &base2), (score, weight)) in block.clone().zip(scored).zip(cells) {
-                        *score = f64::from(base2) * std::f64::consts::LN_2;
-                        if visible.contains(&key) {
-                            *weight = (*score - lse).exp();
-                        }
+                for lane in 0..queries.len() {
+                    let at = (first + lane - tile.queries.start) * width + (start - tile.keys.start);
+                    for (score, base2) in tile.scores[at..].iter_mut().zip(scored[lane..].iter().step_by(lanes)) {
+                        *score = f64::from(*base2) * std::f64::consts::LN_2;
                     }
                 }
             }
         }
+        let rows = tile.scores.chunks_exact(width).zip(tile.weights.chunks_exact_mut(width));
+        for (query, (scores, weights)) in tile.queries.clone().zip(rows) {
+            let lse = self.lse[(batch * self.shape.q_heads + head) * self.shape.q_len + query];
+            let visible = self.mask.visible(query);
+            let seen =
+                visible.start.clamp(tile.keys.start, tile.keys.end)..visible.end.clamp(tile.keys.start, tile.keys.end);
+            let seen = seen.start - tile.keys.start..seen.end - tile.keys.start;
+            for (weight, score) in weights[seen.clone()].iter_mut().zip(&scores[seen]) {
+                *weight = exp(score - lse);
+            }
+        }
+    }
+}
+
+/// Adds four weighted values to a sum. A weight of 0 takes its value out, even one that is not finite.
+#[inline(always)]
+fn add_weighted(sum: &mut [f64], weights: [f64; 4], values: [&[f32]; 4]) {
+    if weights.contains(&0.0) {
+        for (weight, value) in weights.iter().zip(values).filter(|(weight, _)| **weight != 0.0) {
+            for (sum, v) in sum.iter_mut().zip(value) {
+                *sum += weight * f64::from(*v);
+            }
+        }
+        return;
+    }
+    let ([a, b, c, d], values) = (weights, values.map(|value| &value[..sum.len()]));
+    for (t, sum) in sum.iter_mut().enumerate() {
+        let [p, q, r, s] = values.map(|value| f64::from(value[t]));
+        *sum += (a * p + b * q) + (c * r + d * s);
     }
 }

@@ -133,7 +133,12 @@ fn smollm2_goes_on_as_transformers_does() {
     let mut text = String::new();
     let prompt = Prompt::Text(want.greedy.prompt.clone());
     let options = Greedy { max_tokens: want.greedy.ids.len() };
-    let ids = model.generate(&prompt, options, |new| { text += &new.text; true }).unwrap();
+    let ids = model
+        .generate(&prompt, options, |new| {
+            text += &new.text;
+            true
+        })
+        .unwrap();
     assert_eq!(ids, want.greedy.ids);
     assert_eq!(text, want.greedy.text);
 

@@ -116,7 +116,9 @@ mod tests {
     fn a_large_map_is_pooled_and_says_so() {
         let (tile, tokens) = map(200);
         let text = heat_map(&tile, &tokens, 80, Colour::None);
-        assert!(text.starts_with("200 queries (down) x 200 keys (across); each mark is the largest weight of 7 x 7 cells"));
+        assert!(
+            text.starts_with("200 queries (down) x 200 keys (across); each mark is the largest weight of 7 x 7 cells")
+        );
         assert!(text.lines().skip(1).all(|line| line.chars().count() <= 80));
     }
 

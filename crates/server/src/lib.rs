@@ -1,1 +1,35 @@
-//! attnscope server.
+//! The web inspector's server: the page of `ui/`, embedded, and the JSON that it asks for.
+//!
+//! Routes translate between HTTP and [`attnscope_inspect`]; nothing is worked out here. What runs in which file:
+//!
+//! | file | concern |
+//! | --- | --- |
+//! | `server` | a server, its life and its end |
+//! | `entry` | what can be looked at; opened on first use |
+//! | `runs`, `shelf` | making a trace, one model at a time; keeping the last few |
+//! | `routes/` | one file a concern: sources, traces, questions, the example's matrices, the page |
+//! | `guard`, `headers`, `limits` | who may ask; what the page may do; how long and how badly an answer may go |
+//! | `work` | blocking work, and noticing that nobody waits for it any more |
+//! | `extract`, `error` | every refusal is `{"error": "what, where, what to do"}` |
+//!
+//! The server binds nothing: it is given a listener, which the command line puts on the loopback interface. It
+//! answers only to loopback names with its own port, so a page elsewhere cannot reach it by a name of its own
+//! (DNS rebinding), and refuses to change anything for a foreign origin.
+#![forbid(unsafe_code)]
+
+mod app;
+mod entry;
+mod error;
+mod extract;
+mod guard;
+mod headers;
+mod limits;
+mod meta;
+mod routes;
+mod runs;
+mod server;
+mod shelf;
+mod work;
+
+pub use entry::{Entry, Opening};
+pub use server::Server;

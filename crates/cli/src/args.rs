@@ -1,0 +1,244 @@
+//! The command line, as clap reads it. `SOURCE` and the options of reading and pointing are the same everywhere.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use attnscope_inspect::{Pick, SiteKind};
+use attnscope_models::{Ask, Keep, Prompt};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Look at any attention weight of any head, exactly, at any length.
+///
+/// SOURCE is `example` (the worked example), a Hugging Face folder, a .gguf file, or a trace file.
+#[derive(Debug, Parser)]
+#[command(name = "attnscope", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// Threads to compute on [default: one a core]
+    #[arg(long, value_name = "N", env = "ATTNSCOPE_THREADS", global = true)]
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Open the inspector in the browser (what `attnscope` alone does)
+    View(ViewArgs),
+    /// Draw the map of a head in the terminal
+    Show(ShowArgs),
+    /// Show how one query spends its attention
+    Row(RowArgs),
+    /// Work out one cell, from the two vectors to the weight
+    Cell(CellArgs),
+    /// Statistics and proof of every head
+    Heads(HeadsArgs),
+    /// Run a source and keep its trace in a file
+    Trace(TraceArgs),
+    /// Go on with a text, one token after another
+    Generate(GenerateArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    /// What to offer on the page; the first is shown [default: example, and what lies in models/]
+    #[arg(value_name = "SOURCE")]
+    pub(crate) sources: Vec<String>,
+    /// Port to listen on; 0 takes any free one
+    #[arg(long, default_value_t = 7280)]
+    pub(crate) port: u16,
+    /// Do not open a browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+/// What to read.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    /// `example`, a Hugging Face folder, a .gguf file, or a trace file
+    pub(crate) source: String,
+    /// The text to read
+    #[arg(long, visible_alias = "prompt", group = "input")]
+    pub(crate) text: Option<String>,
+    /// A file with the text to read; - is standard input
+    #[arg(long, value_name = "PATH", group = "input")]
+    pub(crate) file: Option<PathBuf>,
+    /// Token ids to read, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "ID,...", group = "input")]
+    pub(crate) ids: Option<Vec<u32>>,
+    /// Keep every token of the example from those after it
+    #[arg(long, conflicts_with = "bidirectional")]
+    pub(crate) causal: bool,
+    /// Let every token of the example see every other (its default)
+    #[arg(long)]
+    pub(crate) bidirectional: bool,
+}
+
+impl Reading {
+    /// The question to the source.
+    pub(crate) fn ask(&self, keep: Keep) -> anyhow::Result<Ask<'static>> {
+        let causal = match (self.causal, self.bidirectional) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        Ok(Ask { prompt: self.prompt()?, causal, keep, ..Ask::default() })
+    }
+
+    /// What to read, if that is said.
+    pub(crate) fn prompt(&self) -> anyhow::Result<Option<Prompt>> {
+        if let Some(text) = &self.text {
+            return Ok(Some(Prompt::Text(text.clone())));
+        }
+        if let Some(ids) = &self.ids {
+            return Ok(Some(Prompt::Ids(ids.clone())));
+        }
+        let Some(path) = &self.file else { return Ok(None) };
+        let text = match path.as_os_str() == "-" {
+            true => std::io::read_to_string(std::io::stdin()).context("standard input"),
+            false => std::fs::read_to_string(path).with_context(|| format!("{}", path.display())),
+        };
+        Ok(Some(Prompt::Text(text.context("cannot read the text")?)))
+    }
+}
+
+/// Where to look.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// The layer, from 0
+    #[arg(long, default_value_t = 0)]
+    pub(crate) layer: usize,
+    /// Which attention of the layer
+    #[arg(long, value_enum, default_value = "self")]
+    pub(crate) site: Site,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Site {
+    #[value(name = "self")]
+    SelfAttention,
+    Cross,
+    Encoder,
+}
+
+impl Place {
+    pub(crate) fn kind(&self) -> SiteKind {
+        match self.site {
+            Site::SelfAttention => SiteKind::SelfAttention,
+            Site::Cross => SiteKind::Cross,
+            Site::Encoder => SiteKind::Encoder,
+        }
+    }
+}
+
+fn pick(text: &str) -> Result<Pick, String> {
+    match text {
+        "mean" => Ok(Pick::Mean),
+        _ => text.parse().map(Pick::Head).map_err(|_| "must be a number or `mean`".to_owned()),
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// The query head, from 0, or `mean` for the mean of the layer
+    #[arg(long, default_value = "0", value_parser = pick)]
+    pub(crate) head: Pick,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RowArgs {
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// The query head, from 0, or `mean` for the mean of the layer
+    #[arg(long, default_value = "0", value_parser = pick)]
+    pub(crate) head: Pick,
+    /// The token that asks: its position, or its text where that occurs once
+    #[arg(long)]
+    pub(crate) query: String,
+    /// How many of the strongest keys to show
+    #[arg(long, default_value_t = 12)]
+    pub(crate) top: usize,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CellArgs {
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// The query head, from 0
+    #[arg(long, default_value_t = 0)]
+    pub(crate) head: usize,
+    /// The token that asks: its position, or its text where that occurs once
+    #[arg(long)]
+    pub(crate) query: String,
+    /// The token that is asked: likewise
+    #[arg(long)]
+    pub(crate) key: String,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HeadsArgs {
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// One layer alone
+    #[arg(long)]
+    pub(crate) layer: Option<usize>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// The file to keep the trace in, a .safetensors
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GenerateArgs {
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// Tokens at most
+    #[arg(long, default_value_t = 64, value_name = "N")]
+    pub(crate) max_tokens: usize,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A trace file is written under a name that says what it is, so that it opens again as a source.
+pub(crate) fn check_trace_name(path: &std::path::Path) -> anyhow::Result<()> {
+    if path.extension().is_none_or(|ending| ending != "safetensors") {
+        bail!("{}: a trace file's name must end in .safetensors", path.display());
+    }
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! One file a command.
+
+pub(crate) mod cell;
+pub(crate) mod generate;
+pub(crate) mod heads;
+pub(crate) mod row;
+pub(crate) mod show;
+pub(crate) mod trace;
+pub(crate) mod view;
+
+use attnscope_inspect::Trace;
+use attnscope_models::{Ask, Keep, Source};
+
+use crate::args::Reading;
+use crate::output;
+
+/// Opens the source and reads what is to be read, with a bar.
+fn read(reading: &Reading, keep: Keep) -> anyhow::Result<Trace> {
+    let ask = reading.ask(keep)?;
+    let source = Source::open(&reading.source)?;
+    let bar = output::progress("reading");
+    let progress = |done, all| {
+        output::advance(&bar, done, all);
+        true
+    };
+    let trace = source.trace(Ask { progress: &progress, ..ask })?;
+    bar.finish_and_clear();
+    Ok(trace)
+}
+
+/// What a trace is of, in one line.
+fn title(trace: &Trace) -> String {
+    let name = &trace.model.name;
+    match trace.model.note.is_empty() {
+        true => name.clone(),
+        false => format!("{name}\n{}", trace.model.note),
+    }
+}

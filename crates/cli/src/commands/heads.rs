@@ -1,0 +1,48 @@
+use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use attnscope_inspect::HeadStats;
+use attnscope_models::Keep;
+use attnscope_render::fit;
+
+use super::{read, title};
+use crate::args::HeadsArgs;
+use crate::output::{self, CAVEAT, number};
+
+pub(crate) fn run(args: HeadsArgs) -> anyhow::Result<()> {
+    let trace = read(&args.reading, args.layer.map_or(Keep::All, Keep::Only))?;
+    let bar = output::progress("heads");
+    let all = trace.sites.iter().map(|site| site.q_heads()).sum();
+    let done = AtomicUsize::new(0);
+    let heads =
+        trace.heads_with(args.layer, |_| output::advance(&bar, done.fetch_add(1, Ordering::Relaxed) + 1, all))?;
+    bar.finish_and_clear();
+    if args.json {
+        return output::json(&heads);
+    }
+    output::print(&format!("{}\n{}", title(&trace), text(&heads)?))
+}
+
+fn text(heads: &[HeadStats]) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    let names = ["layer", "head", "entropy", "first", "self", "previous", "distance", "row sum err", "output err"];
+    writeln!(text, "{}", names.map(|name| fit(name, 11)).join(" "))?;
+    let optional = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), number);
+    for head in heads {
+        let columns = [
+            head.layer.to_string(),
+            head.head.to_string(),
+            number(head.entropy),
+            number(head.first),
+            optional(head.own),
+            optional(head.previous),
+            optional(head.distance),
+            format!("{:.1e}", head.proof.row_sum_error),
+            format!("{:.1e}", head.proof.output_error),
+        ];
+        writeln!(text, "{}", columns.map(|column| fit(&column, 11)).join(" "))?;
+    }
+    writeln!(text, "\nentropy in nats; first, self and previous are mean weights; distance in tokens")?;
+    writeln!(text, "{CAVEAT}")?;
+    Ok(text)
+}

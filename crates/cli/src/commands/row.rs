@@ -1,0 +1,53 @@
+use std::fmt::Write;
+
+use attnscope_inspect::{Pick, Row};
+use attnscope_models::Keep;
+use attnscope_render::{bar, fit, readable};
+
+use super::{read, title};
+use crate::args::RowArgs;
+use crate::output::{self, CAVEAT, number};
+
+pub(crate) fn run(args: RowArgs) -> anyhow::Result<()> {
+    let trace = read(&args.reading, Keep::Only(args.place.layer))?;
+    let query = trace.find_query(&args.query)?;
+    let row = trace.picked_row(args.place.kind(), args.place.layer, args.head, query)?;
+    if args.json {
+        return output::json(&row);
+    }
+    output::print(&format!("{}\n{}", title(&trace), text(&row, args.top)?))
+}
+
+/// The row as a budget: the largest shares, and what remains.
+fn text(row: &Row, top: usize) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    let head = match row.head {
+        Pick::Head(head) => format!("head {head}"),
+        Pick::Mean => "mean of all heads".to_owned(),
+    };
+    let hidden = row.weights.len() - row.visible;
+    writeln!(text, "layer {}, {head}, {} attention", row.layer, row.site)?;
+    writeln!(
+        text,
+        "query {} {} sees {} keys; {hidden} are hidden\n",
+        row.query.index,
+        readable(&row.query.token),
+        row.visible
+    )?;
+    let mut left = row.row_sum;
+    for key in row.strongest.iter().take(top) {
+        left -= key.weight;
+        let (label, weight) = (fit(&readable(&key.token), 16), fit(&number(key.weight), 9));
+        writeln!(text, "{:>6} {label} {weight} {}", key.index, bar(key.weight, 40))?;
+    }
+    let others = row.visible.saturating_sub(top.min(row.strongest.len()));
+    if others > 0 {
+        let left = left.max(0.0);
+        writeln!(text, "{} {} {}", fit(&format!("{others} others"), 23), fit(&number(left), 9), bar(left, 40))?;
+    }
+    writeln!(text, "{} {}", fit("sum", 23), fit(&format!("{:.6}", row.row_sum), 9))?;
+    let as_many = row.entropy.exp();
+    writeln!(text, "\nentropy {:.3} nats: as spread out as {as_many:.1} keys with equal weights", row.entropy)?;
+    writeln!(text, "{CAVEAT}")?;
+    Ok(text)
+}

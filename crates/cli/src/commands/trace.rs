@@ -1,0 +1,58 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::bail;
+use attnscope_models::{Ask, Keep, Source};
+use serde::Serialize;
+
+use crate::args::{TraceArgs, check_trace_name};
+use crate::output;
+
+/// What was kept.
+#[derive(Serialize)]
+struct Kept {
+    file: String,
+    bytes: u64,
+    tokens: usize,
+    sites: usize,
+}
+
+pub(crate) fn run(args: TraceArgs) -> anyhow::Result<()> {
+    check_trace_name(&args.output)?;
+    let folder = std::path::absolute(&args.output)?;
+    if let Some(folder) = folder.parent().filter(|folder| !folder.is_dir()) {
+        bail!("{}: there is no such folder to write the trace in", folder.display());
+    }
+    // From here on an interrupt ends the run between two layers, so that no half of a file is left behind.
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopping = stop.clone();
+    ctrlc::set_handler(move || {
+        if stopping.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })?;
+    let ask = args.reading.ask(Keep::All)?;
+    let source = Source::open(&args.reading.source)?;
+    let bar = output::progress("reading");
+    let progress = |done, all| {
+        output::advance(&bar, done, all);
+        !stop.load(Ordering::Relaxed)
+    };
+    let mut trace = source.trace(Ask { progress: &progress, ..ask })?;
+    bar.finish_and_clear();
+    if let Source::Model(model) = &source {
+        trace.model.sha256 = model.sha256().map(str::to_owned);
+    }
+    trace.save(&args.output)?;
+    let kept = Kept {
+        file: args.output.display().to_string(),
+        bytes: std::fs::metadata(&args.output)?.len(),
+        tokens: trace.tokens.len(),
+        sites: trace.sites.len(),
+    };
+    if args.json {
+        return output::json(&kept);
+    }
+    let Kept { file, bytes, tokens, sites } = kept;
+    output::print(&format!("{file}: {tokens} tokens, {sites} layers' attention, {:.1} MB\n", bytes as f64 / 1e6))
+}

@@ -1,0 +1,117 @@
+use std::io::IsTerminal;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use attnscope_models::Source;
+use attnscope_server::{Entry, Opening, Server};
+
+use crate::args::ViewArgs;
+use crate::output;
+
+/// Where `tools/fetch-models` puts models, seen from where the command is run.
+const MODELS: &str = "models";
+
+pub(crate) fn run(args: ViewArgs) -> anyhow::Result<()> {
+    // Before anything slow: a port in use is said at once.
+    let listener = listen(args.port)?;
+    let address = format!("http://127.0.0.1:{}/", listener.local_addr()?.port());
+    let server = Server::new(entries(&args.sources)?);
+    output::print(&format!("{address}\n"))?;
+    if !args.no_open && has_desktop() && open::that_detached(&address).is_err() {
+        eprintln!("no browser could be opened; open the address yourself");
+    }
+    if std::io::stderr().is_terminal() {
+        eprintln!("Ctrl-C ends it");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let ended = runtime.block_on(server.serve(listener, interrupted()));
+    // A run that nobody waits for any more must not keep the process.
+    runtime.shutdown_background();
+    Ok(ended?)
+}
+
+/// The loopback interface alone: what runs here is for the person at this machine.
+fn listen(port: u16) -> anyhow::Result<TcpListener> {
+    match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+        Ok(listener) => Ok(listener),
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+            bail!("port {port} is in use; give another with --port, or --port 0 for any free one")
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot listen on port {port}; try --port 0")),
+    }
+}
+
+/// What the page offers: the sources given, opened now so that a wrong one is said at once, and the example. With
+/// none given, the example and whatever models lie in `models/`, opened when they are picked.
+fn entries(sources: &[String]) -> anyhow::Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for name in sources {
+        let source = Opening::Ready(Box::new(Source::open(name)?));
+        entries.push(Entry { id: id(entries.len(), name), label: label(name), name: name.clone(), source });
+    }
+    if !sources.iter().any(|name| name == "example") {
+        let source = Opening::Ready(Box::new(Source::open("example")?));
+        entries.push(Entry { id: "example".to_owned(), label: label("example"), name: "example".to_owned(), source });
+    }
+    if sources.is_empty() {
+        for path in models_at_hand() {
+            let name = path.display().to_string();
+            entries.push(Entry {
+                id: id(entries.len(), &name),
+                label: label(&name),
+                name,
+                source: Opening::OnDemand(path),
+            });
+        }
+    }
+    Ok(entries)
+}
+
+fn id(index: usize, name: &str) -> String {
+    if name == "example" { name.to_owned() } else { format!("s{index}") }
+}
+
+fn label(name: &str) -> String {
+    if name == "example" {
+        return "The worked example".to_owned();
+    }
+    let path = Path::new(name);
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let last = if path.is_dir() { path.file_name() } else { path.file_stem() };
+    last.map_or_else(|| name.to_owned(), |last| last.to_string_lossy().into_owned())
+}
+
+/// Models and traces in `models/`, by name.
+fn models_at_hand() -> Vec<PathBuf> {
+    let Ok(folder) = std::fs::read_dir(MODELS) else { return Vec::new() };
+    let fits = |path: &PathBuf| {
+        let ending = path.extension().is_some_and(|ending| ending == "gguf" || ending == "safetensors");
+        ending || path.join("config.json").is_file()
+    };
+    let mut paths: Vec<PathBuf> = folder.filter_map(|entry| Some(entry.ok()?.path())).filter(fits).collect();
+    paths.sort();
+    paths
+}
+
+/// Whether there is anything to open a browser on. Without a desktop, some systems would start one in the terminal.
+fn has_desktop() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(not(all(unix, not(target_os = "macos")))) || set("DISPLAY") || set("WAYLAND_DISPLAY")
+}
+
+/// Ctrl-C, or a request to end.
+async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut end) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = end.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,77 @@
+//! Standard output carries the answer and nothing else; progress and logs go to standard error.
+
+use std::io::{IsTerminal, Write};
+
+use attnscope_render::Colour;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+/// Said beside every map.
+pub(crate) const CAVEAT: &str =
+    "An attention map is one observable piece of the computation, not an explanation of it.";
+
+/// Prints text as it is.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Prints one JSON document.
+pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
+    print(&(serde_json::to_string_pretty(value)? + "\n"))
+}
+
+/// Whether the answer failed only because its reader, `head` say, had enough.
+pub(crate) fn reader_left(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    kind == Some(std::io::ErrorKind::BrokenPipe)
+}
+
+/// Warnings are shown; `RUST_LOG` asks for more.
+pub(crate) fn log_to_stderr() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+}
+
+/// A bar on a terminal; nothing elsewhere.
+pub(crate) fn progress(what: &'static str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} {eta}");
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())).with_message(what)
+}
+
+/// Moves a bar to (done, in all).
+pub(crate) fn advance(bar: &ProgressBar, done: usize, all: usize) {
+    bar.set_length(all as u64);
+    bar.set_position(done as u64);
+}
+
+/// Whether standard output shows colour. (no-color.org)
+pub(crate) fn colour() -> Colour {
+    let wanted = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if wanted { Colour::Full } else { Colour::None }
+}
+
+/// Columns of the terminal; 100 where there is none.
+pub(crate) fn columns() -> usize {
+    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0))
+}
+
+/// A number as a person wants it: four digits that matter, the very small ones by their exponent.
+pub(crate) fn number(x: f64) -> String {
+    let x = x + 0.0; // -0 is 0
+    if x == 0.0 || x.abs() >= 1e-3 { format!("{x:.4}") } else { format!("{x:.2e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn small_numbers_are_not_rounded_to_nothing() {
+        assert_eq!(number(0.629_072), "0.6291");
+        assert_eq!(number(-1.9), "-1.9000");
+        assert_eq!(number(3.2e-7), "3.20e-7");
+        assert_eq!(number(-0.0), "0.0000");
+    }
+}

@@ -1,0 +1,65 @@
+//! axum's extractors, with their refusals in the words and the shape of every other error.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::app::App;
+use crate::error::Error;
+use crate::shelf::Kept;
+
+/// A body of at most a mebibyte that is still not here after this long is given up.
+const BODY: Duration = Duration::from_secs(10);
+
+/// The query string.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+/// The JSON body.
+pub(crate) struct Told<T>(pub(crate) T);
+
+/// The trace whose id is in the path.
+pub(crate) struct Of(pub(crate) Arc<Kept>);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        match Query::from_request_parts(parts, state).await {
+            Ok(Query(asked)) => Ok(Self(asked)),
+            Err(rejection) => Err(Error::bad_request(rejection.body_text())),
+        }
+    }
+}
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Told<T> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        match tokio::time::timeout(BODY, Json::from_request(request, state)).await {
+            Ok(Ok(Json(told))) => Ok(Self(told)),
+            // axum tells JSON that does not parse from JSON that does not fit; here both are a bad request.
+            Ok(Err(rejection @ JsonRejection::JsonDataError(_))) => Err(Error::bad_request(rejection.body_text())),
+            Ok(Err(rejection)) => Err(Error::new(rejection.status(), rejection.body_text())),
+            Err(_) => Err(Error::new(StatusCode::REQUEST_TIMEOUT, "the request's body did not arrive; send it again")),
+        }
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Of {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Error> {
+        let id = match Path::<String>::from_request_parts(parts, app).await {
+            Ok(Path(id)) => id,
+            Err(rejection) => return Err(Error::new(rejection.status(), rejection.body_text())),
+        };
+        let forgotten = || Error::not_found(format!("there is no trace {id:?}, or no longer; run its text again"));
+        app.shelf.get(&id).map(Self).ok_or_else(forgotten)
+    }
+}

@@ -1,0 +1,56 @@
+//! What each head does, in a few numbers: every weight is looked at once, so this takes its time on long texts.
+
+use std::sync::Arc;
+
+use attnscope_inspect::{Error as Refused, HeadStats, SiteKind, Trace};
+use axum::extract::State;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::json;
+use crate::app::App;
+use crate::error::Error;
+use crate::extract::{Asked, Of};
+use crate::work::Waiting;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Layers {
+    #[serde(default)]
+    site: SiteKind,
+    /// None is all of them.
+    layer: Option<usize>,
+}
+
+/// `GET /api/traces/{id}/heads`
+pub(crate) async fn heads(
+    State(app): State<Arc<App>>,
+    Of(kept): Of,
+    Asked(Layers { site, layer }): Asked<Layers>,
+) -> Result<Response, Error> {
+    let asker = app.asker();
+    let turn = app.statistics.clone().acquire_owned().await.map_err(|_| Error::broken())?;
+    let waiting = asker.waiting();
+    json(move || {
+        let _turn = turn;
+        statistics(&kept.trace, site, layer, &waiting)
+    })
+    .await
+}
+
+/// Layer after layer, so that it can end when nobody waits any more.
+fn statistics(trace: &Trace, kind: SiteKind, layer: Option<usize>, waiting: &Waiting) -> Result<Vec<HeadStats>, Error> {
+    let layers: Vec<usize> = match layer {
+        Some(layer) => vec![trace.site(kind, layer)?.layer],
+        None => trace.sites.iter().filter(|site| site.kind == kind).map(|site| site.layer).collect(),
+    };
+    if layers.is_empty() {
+        return Err(Refused::NoSite(kind.name()).into());
+    }
+    let mut all = Vec::new();
+    for layer in layers {
+        waiting.check()?;
+        all.extend(trace.heads(Some(layer))?.into_iter().filter(|head| head.site == kind));
+    }
+    Ok(all)
+}

@@ -1,0 +1,64 @@
+use std::future::{Future, IntoFuture};
+use std::io;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use tokio::sync::oneshot;
+
+use crate::app::App;
+use crate::{Entry, routes};
+
+/// How long answers that have begun may take after the server was told to stop.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// The web inspector, ready to be served.
+pub struct Server {
+    app: Arc<App>,
+}
+
+impl Server {
+    /// A server of these entries, in the order in which the page lists them. Their ids must differ.
+    pub fn new(entries: Vec<Entry>) -> Self {
+        Self { app: Arc::new(App::new(entries)) }
+    }
+
+    /// Answers until `shutdown` is done: then no more connections are taken, model runs stop after their layer, and
+    /// answers that have begun get three seconds. A runtime that is dropped still waits for a layer in progress; use
+    /// its `shutdown_background` to leave at once.
+    ///
+    /// The listener should be on the loopback interface; see the crate's words on who is answered.
+    ///
+    /// # Errors
+    /// If the listener cannot be used.
+    pub async fn serve<F>(self, listener: TcpListener, shutdown: F) -> io::Result<()>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let port = listener.local_addr()?.port();
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let (tell, told) = oneshot::channel();
+        let app = self.app.clone();
+        let signal = async move {
+            shutdown.await;
+            app.stop();
+            let _ = tell.send(());
+        };
+        let served = axum::serve(listener, self.router(port)).with_graceful_shutdown(signal).into_future();
+        let overdue = async {
+            let _ = told.await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            done = served => done,
+            () = overdue => Ok(()),
+        }
+    }
+
+    /// The routes, for a server that is reached at this port. [`Server::serve`] without sockets, for tests.
+    pub fn router(self, port: u16) -> Router {
+        routes::router(self.app, port)
+    }
+}

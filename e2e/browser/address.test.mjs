@@ -1,0 +1,62 @@
+// The address is the state: links open exactly one cell, and Back goes to the run before.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { launch, open, shows } from '../lib/browser.mjs';
+import { StandIn } from '../lib/stand-in-server.mjs';
+
+describe('the address', () => {
+  const server = new StandIn();
+  let url = '';
+  /** @type {import('playwright-core').Browser} */
+  let browser;
+  before(async () => {
+    url = await server.start();
+    browser = await launch();
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  test('a link opens a source, a text, a layer, a head, a cell and a scale', async () => {
+    const { page } = await open(browser, url, {
+      hash: '#source=s1&text=one+two+three&layer=11&head=6&query=2&key=1&scale=log',
+    });
+    await shows(page, 2, 1);
+    assert.match(await page.locator('cell-headline .note').innerText(), /Layer 11, head 6 \(kv head 2\)/);
+    assert.equal(await page.locator('#text').inputValue(), 'one two three');
+    assert.equal(await page.locator('.scale-choice select').inputValue(), 'log');
+  });
+
+  test('numbers beyond the run are held at its edges', async () => {
+    const { page } = await open(browser, url, { hash: '#source=example&layer=7&head=9&query=400&key=400' });
+    await shows(page, 9, 9);
+    await page.waitForFunction(() => location.hash.includes('layer=0&head=0&query=9&key=9'));
+  });
+
+  test('the copied link is the address', async () => {
+    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    await shows(page, 4, 2);
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(link, `${url}#source=example&layer=0&head=0&query=4&key=2`);
+  });
+
+  test('Back goes to the run before, at its cell', async () => {
+    const { page } = await open(browser, url);
+    await page.keyboard.press('ArrowRight');
+    await shows(page, 6, 2);
+    await page.waitForFunction(() => location.hash.includes('key=2'));
+    await page.selectOption('#source', 's1');
+    await page.waitForFunction(() => location.hash.includes('source=s1') && !document.querySelector('main')?.inert);
+    await page.goBack();
+    await shows(page, 6, 2);
+    assert.equal(await page.locator('#source').inputValue(), 'example');
+  });
+
+  test('the tab is named for the cell', async () => {
+    const { page } = await open(browser, url);
+    await page.waitForFunction(() => document.title === 'it → robot 0.629 · attnscope');
+  });
+});

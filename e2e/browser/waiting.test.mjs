@@ -1,0 +1,95 @@
+// What the page does while it waits and when something fails: it says so where the action was,
+// lets a person change their mind, and ignores answers that come too late.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { launch, open, shows } from '../lib/browser.mjs';
+import { StandIn } from '../lib/stand-in-server.mjs';
+
+describe('waiting and failing', () => {
+  const server = new StandIn();
+  let url = '';
+  /** @type {import('playwright-core').Browser} */
+  let browser;
+  before(async () => {
+    url = await server.start();
+    browser = await launch();
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  test('a run in progress is shown, and the old picture is not offered as the new one', async () => {
+    const { page } = await open(browser, url);
+    await page.selectOption('#source', 'slow');
+    await page.getByText('Running Stand-in that takes its time').waitFor();
+    assert.equal(await page.locator('main').getAttribute('inert'), '');
+    await page.locator('main:not([inert])').waitFor();
+    await shows(page, 3, 0);
+    assert.equal(await page.getByText('Running').count(), 0);
+  });
+
+  test('a person may change their mind; the late answer is ignored', async () => {
+    const { page } = await open(browser, url);
+    await page.selectOption('#source', 'slow');
+    await page.waitForTimeout(200);
+    await page.selectOption('#source', 's1');
+    await page.locator('main:not([inert])').waitFor();
+    await page.waitForTimeout(server.slow + 400);
+    assert.match(await page.locator('#command').innerText(), /Stand-in-30x9/);
+    assert.equal(await page.locator('#source').inputValue(), 's1');
+  });
+
+  test('a failed run is one message beside the text, and the next one may succeed', async () => {
+    const { page } = await open(browser, url, { hash: '#source=s1&query=3&key=1' });
+    await page.locator('#text').fill('   ');
+    await page.getByRole('button', { name: 'Run' }).click();
+    const message = page.getByRole('alert');
+    assert.equal(await message.innerText(), 'The text is empty: type a few words and run again.');
+    await page.locator('#text').fill('two words');
+    await page.keyboard.press('Enter');
+    await shows(page, 2, 0);
+    assert.equal(await page.locator('.trouble:visible').count(), 0);
+  });
+
+  test('a run that the server has forgotten is made again', async () => {
+    const { page, complaints } = await open(browser, url);
+    server.runs.clear();
+    await page.keyboard.press('ArrowRight');
+    await shows(page, 6, 2);
+    assert.equal(await page.locator('.trouble:visible').count(), 0);
+    assert.deepEqual(
+      complaints.filter((line) => !line.includes('404')),
+      [],
+    );
+  });
+
+  test('a map that fails can be asked for again', async () => {
+    let broken = true;
+    const { page } = await open(browser, url, {
+      before: (p) =>
+        p.route('**/tile?*', (route) =>
+          broken ? route.fulfill({ status: 500, json: { error: 'The tile could not be read.' } }) : route.fallback(),
+        ),
+    });
+    await page.getByText('The tile could not be read.').waitFor();
+    broken = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('attention-map .trouble').waitFor({ state: 'hidden' });
+    await page.waitForFunction(() => /0\.629/.test(document.querySelector('map-legend .readout')?.textContent ?? ''));
+  });
+
+  test('a server that is gone is said to be gone', async () => {
+    const { page } = await open(browser, url);
+    await page.route('**/api/**', (route) => route.abort());
+    await page.keyboard.press('ArrowDown');
+    await page.getByText('The server does not answer. Is attnscope still running?').first().waitFor();
+  });
+
+  test('a link to a source that is not here opens the example and says so', async () => {
+    const { page } = await open(browser, url, { hash: '#source=gone&query=2&key=2' });
+    await shows(page, 6, 1);
+    await page.getByText('This link names a source that is not open here (gone).').waitFor();
+  });
+});

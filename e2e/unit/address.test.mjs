@@ -1,0 +1,76 @@
+// The address holds the view, and the command line names the same cell.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EMPTY_VIEW, formatAddress, parseAddress } from '../../ui/address.js';
+import { cellCommand, shellWord } from '../../ui/command.js';
+
+/** @type {import('../../ui/address.js').View} */
+const view = {
+  source: 's1',
+  text: 'a & b = 日本\n#1',
+  causal: true,
+  site: 'self',
+  layer: 3,
+  head: 7,
+  query: 12,
+  key: 0,
+  scale: 'log',
+};
+
+test('a view survives the way through the address', () => {
+  assert.deepEqual(parseAddress(formatAddress(view)), view);
+  assert.deepEqual(parseAddress(''), EMPTY_VIEW);
+  assert.deepEqual(parseAddress(formatAddress({ ...view, site: 'cross', causal: false, text: null })), {
+    ...view,
+    site: 'cross',
+    causal: false,
+    text: null,
+  });
+});
+
+test('nonsense in an address is ignored', () => {
+  const odd = parseAddress('#layer=-1&head=x&query=1e9&key=2.5&causal=maybe&scale=cubic&source=example');
+  assert.deepEqual(odd, { ...EMPTY_VIEW, source: 'example' });
+});
+
+/** @type {import('../../ui/contract.js').Source} */
+const example = {
+  id: 'example',
+  label: 'The worked example',
+  kind: 'example',
+  note: '',
+  text: '',
+  text_fixed: true,
+  causal: false,
+  causal_choice: true,
+};
+
+test('the command names the cell', () => {
+  const cell = { ...EMPTY_VIEW, source: 'example', query: 6, key: 1 };
+  assert.equal(cellCommand(example, cell), 'attnscope cell example --layer 0 --head 0 --query 6 --key 1');
+  assert.equal(
+    cellCommand(example, { ...cell, causal: true }),
+    'attnscope cell example --layer 0 --head 0 --query 6 --key 1 --causal',
+  );
+});
+
+test('the text comes along, safe for a shell', () => {
+  const model = /** @type {const} */ ({
+    ...example,
+    id: 's1',
+    label: 'SmolLM2',
+    kind: 'model',
+    text_fixed: false,
+    causal_choice: false,
+    text: 'It’s $HOME; `x`',
+  });
+  const command = cellCommand(model, { ...EMPTY_VIEW, query: 1, key: 0 });
+  assert.equal(command, "attnscope cell SmolLM2 --text 'It’s $HOME; `x`' --layer 0 --head 0 --query 1 --key 0");
+  assert.match(
+    cellCommand({ ...model, name: 'models/smol lm.gguf' }, { ...EMPTY_VIEW, query: 1, key: 0 }),
+    /^attnscope cell 'models\/smol lm.gguf' --text/,
+  );
+  assert.equal(shellWord("don't"), "'don'\\''t'");
+  assert.equal(shellWord(''), "''");
+});
