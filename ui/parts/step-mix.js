@@ -154,7 +154,7 @@ function strips(cell, row, values, meta) {
   const top = values ? row.strongest.slice(0, LISTED) : [];
   return h(
     'div',
-    null,
+    { class: 'column' },
     h('p', { class: 'note' }, 'This key’s value, and what it brings in:'),
     dimStrips([
       { name: 'v', term: 'v', values: cell.v },
@@ -217,7 +217,7 @@ function added(cell, worked) {
   const two = (/** @type {number} */ v) => together([v, 0.001])(v);
   return h(
     'div',
-    null,
+    { class: 'column' },
     h(
       'p',
       null,

@@ -147,7 +147,7 @@ fn rows(site: &Site, recall: &Recall, head: usize, queries: Range<usize>) -> Res
         }
         let cells = at * keys.len() + visible.start - keys.start..at * keys.len() + visible.end - keys.start;
         let (weights, scores) = (&tile.weights[cells.clone()], &tile.scores[cells]);
-        let weight_of = |key: usize| visible.contains(&key).then(|| weights[key - visible.start]).unwrap_or_default();
+        let weight_of = |key: usize| if visible.contains(&key) { weights[key - visible.start] } else { 0.0 };
         let position = site.position(query);
         let whole = whole_row(
             weights,

@@ -23,14 +23,31 @@ pub enum Error {
     /// The run was stopped by whoever asked for it.
     #[error("stopped")]
     Stopped,
-    /// The linear algebra failed.
+    /// The linear algebra failed, in its own words.
     #[error("the model could not be run: {0}")]
-    Compute(#[from] candle_core::Error),
+    Compute(String),
+}
+
+impl From<candle_core::Error> for Error {
+    fn from(error: candle_core::Error) -> Self {
+        Self::Compute(reason(&error))
+    }
 }
 
 impl Error {
     pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
         Self::File { path: path.to_owned(), problem: problem.into() }
+    }
+}
+
+/// candle's own words, in one line. Its errors carry a backtrace where RUST_BACKTRACE is set, and would print it.
+pub(crate) fn reason(error: &candle_core::Error) -> String {
+    use candle_core::Error as Candle;
+    match error {
+        Candle::WithBacktrace { inner, .. } => reason(inner),
+        Candle::WithPath { inner, path } => format!("{}: {}", path.display(), reason(inner)),
+        Candle::Context { inner, context } => format!("{context}: {}", reason(inner)),
+        other => other.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
     }
 }
 

@@ -11,6 +11,22 @@ use crate::error::Result;
 use crate::model::Shape;
 use crate::weights::Weights;
 
+/// A constant added under a root, by either norm: not negative, and finite.
+pub(crate) fn check_eps(eps: f64) -> Result<(), String> {
+    match eps.is_finite() && eps >= 0.0 {
+        true => Ok(()),
+        false => Err(format!("its configuration says {eps} for the norm's epsilon, which must be 0 or a little more")),
+    }
+}
+
+/// Sizes with their names, none of which may be 0.
+pub(crate) fn check_sizes(sizes: &[(&str, usize)]) -> Result<(), String> {
+    match sizes.iter().find(|(_, size)| *size == 0) {
+        Some((name, _)) => Err(format!("its configuration says {name} 0, which no model has")),
+        None => Ok(()),
+    }
+}
+
 /// A model of some family, ready to run.
 pub(crate) trait Family: Send + Sync {
     /// Its sizes.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::Tokenizer;
 use crate::checkpoint::{Checkpoint, Config, KNOWN};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reason};
 use crate::families::{bert, llama};
 use crate::weights::{TensorFile, Weights};
 
@@ -37,9 +37,10 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
     let files = weight_files(path)?;
     // SAFETY: the maps are read-only and live as long as the checkpoint. Another process that shortens a file while
     // it is mapped would end this one, as with any mapped file.
-    let tensors = unsafe { MmapedSafetensors::multi(&files) }
-        .map_err(|error| Error::file(path, format!("the weights do not read; fetch them again: {error}")))?;
-    let tokenizer = Tokenizer::from_file(&path.join("tokenizer.json"))?;
+    let tensors = unsafe { MmapedSafetensors::multi(&files) }.map_err(|error| {
+        Error::file(path, format!("the weights do not read; fetch them again ({})", reason(&error)))
+    })?;
+    let tokenizer = Tokenizer::from_file(&path.join("tokenizer.json"), end_marks(path, &config)?)?;
     let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     Ok(Checkpoint {
         name: name.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
@@ -48,6 +49,26 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
         tokenizer,
         files,
     })
+}
+
+/// The ids that end a generated text: one or several, in generation_config.json or else in config.json.
+fn end_marks(path: &Path, config: &Value) -> Result<Vec<u32>> {
+    let generation_path = path.join("generation_config.json");
+    let generation = match generation_path.exists() {
+        true => read_json(&generation_path, "cannot be opened")?,
+        false => Value::Null,
+    };
+    let named = |config: &Value| config.get("eos_token_id").filter(|value| !value.is_null()).cloned();
+    let marks = match named(&generation).or_else(|| named(config)) {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(several)) => several,
+        Some(one) => vec![one],
+    };
+    let id = |value: &Value| value.as_u64().and_then(|id| u32::try_from(id).ok());
+    marks
+        .iter()
+        .map(|value| id(value).ok_or_else(|| Error::file(path, format!("eos_token_id must be token ids, not {value}"))))
+        .collect()
 }
 
 /// The file or files that hold the weights.

@@ -12,7 +12,7 @@ use memmap2::Mmap;
 
 use crate::Tokenizer;
 use crate::checkpoint::{Checkpoint, Config, KNOWN};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reason};
 use crate::families::llama;
 use crate::tokenizer::ByteBpe;
 use crate::weights::{TensorFile, Weights};
@@ -51,7 +51,7 @@ fn read_header(path: &Path, map: &Arc<Mmap>) -> Result<Content> {
         return Err(Error::file(path, "its header is damaged: general.alignment is 0"));
     }
     let broken = |problem: String| Error::file(path, format!("is damaged or cut short; fetch it again ({problem})"));
-    let content = Content::read(&mut Cursor::new(&map[..])).map_err(|error| broken(error.to_string()))?;
+    let content = Content::read(&mut Cursor::new(&map[..])).map_err(|error| broken(reason(&error)))?;
     // Checked here, once, so that a file cut short is refused before anything is computed.
     for (name, info) in &content.tensor_infos {
         let elements = info.shape.dims().iter().try_fold(1usize, |product, &n| product.checked_mul(n));
@@ -70,16 +70,24 @@ fn read_header(path: &Path, map: &Arc<Mmap>) -> Result<Content> {
 fn zero_alignment(map: &[u8]) -> bool {
     const KEY: &[u8] = b"general.alignment";
     memchr::memmem::find_iter(map, KEY).any(|at| {
-        // A type code in four bytes, then the value in as many bytes as its type has.
-        let Some(&[kind, 0, 0, 0, ref value @ ..]) = map.get(at + KEY.len()..) else { return false };
-        let width = match kind {
-            0 | 1 => 1,
-            2 | 3 => 2,
-            4 | 5 => 4,
-            _ => return false,
-        };
-        value.get(..width).is_some_and(|value| value.iter().all(|byte| *byte == 0))
+        let after = &map[at + KEY.len()..];
+        // candle drops zero bytes at the end of a key, so any number of them may stand before the value.
+        let zeros = after.iter().take_while(|byte| **byte == 0).count();
+        (0..=zeros).any(|skipped| is_zero(&after[skipped..]))
     })
+}
+
+/// Whether a whole number of at most 32 bits stands here and is 0: a type code in four bytes, then the value in as
+/// many bytes as its type has.
+fn is_zero(value: &[u8]) -> bool {
+    let &[kind, 0, 0, 0, ref value @ ..] = value else { return false };
+    let width = match kind {
+        0 | 1 => 1,
+        2 | 3 => 2,
+        4 | 5 => 4,
+        _ => return false,
+    };
+    value.get(..width).is_some_and(|value| value.iter().all(|byte| *byte == 0))
 }
 
 /// The metadata, with errors that say which key.
@@ -105,6 +113,8 @@ impl<'a> Keys<'a> {
         let size = match *value {
             Value::I32(n) => usize::try_from(n).ok(),
             Value::I64(n) => usize::try_from(n).ok(),
+            // candle would take it for 0 or 1.
+            Value::Bool(_) => None,
             _ => value.to_u64().ok().and_then(|n| usize::try_from(n).ok()),
         };
         size.ok_or_else(|| self.wrong(key, "a whole number", value))
@@ -159,6 +169,7 @@ fn llama_config(keys: &Keys) -> Result<llama::Config> {
         norm_eps: keys.number("llama.attention.layer_norm_rms_epsilon")?,
         rope_theta: if keys.has("llama.rope.freq_base") { keys.number("llama.rope.freq_base")? } else { 10_000.0 },
         context: keys.size("llama.context_length")?,
+        tied: true,
         names: llama::Names::Gguf,
     };
     config.check().map_err(|problem| Error::file(keys.path, problem))?;
@@ -189,8 +200,8 @@ fn tokenizer(keys: &Keys) -> Result<Tokenizer> {
         merges: texts("tokenizer.ggml.merges")?,
         control,
         rule: if keys.has("tokenizer.ggml.pre") { keys.string("tokenizer.ggml.pre")? } else { "gpt-2" }.to_owned(),
-        begin: begin.map(|id| id as u32),
-        end: id("tokenizer.ggml.eos_token_id")?.map(|id| id as u32),
+        begin,
+        end: id("tokenizer.ggml.eos_token_id")?,
     })
     .map_err(|problem| Error::file(keys.path, problem))
 }

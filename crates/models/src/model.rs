@@ -11,6 +11,9 @@ use crate::checkpoint::{self, Checkpoint, Config};
 use crate::error::{Error, Result};
 use crate::families::{Family, bert::Bert, llama::Llama};
 
+/// Said where there are no ids.
+const NOTHING: &str = "there is no token to read";
+
 /// A model with its tokenizer, ready to read texts.
 pub struct Model {
     name: String,
@@ -103,7 +106,7 @@ impl Model {
             Prompt::Ids(ids) => ids.clone(),
         };
         if ids.is_empty() {
-            return Err(Error::Text("there is no token to read".to_owned()));
+            return Err(Error::Text(NOTHING.to_owned()));
         }
         if let Some(id) = ids.iter().find(|id| **id as usize >= vocab) {
             return Err(Error::Text(format!("token {id} is beyond the vocabulary: ids are 0 to {}", vocab - 1)));
@@ -145,6 +148,9 @@ impl Model {
     /// # Errors
     /// If the run fails or was stopped.
     pub fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
+        if ids.is_empty() {
+            return Err(Error::Text(NOTHING.to_owned()));
+        }
         self.family.hidden(ids, run)
     }
 
@@ -154,7 +160,7 @@ impl Model {
     /// If the model has no language head, or the run fails.
     pub fn next_logits(&self, ids: &[u32], cache: &mut Cache) -> Result<Vec<f32>> {
         let mut run = Run { cache: Some(cache), ..Run::keeping(Keep::Nothing) };
-        let hidden = self.family.hidden(ids, &mut run)?;
+        let hidden = self.hidden(ids, &mut run)?;
         let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
         match self.family.logits(&last)? {
             Some(logits) => Ok(logits.flatten_all()?.to_vec1()?),

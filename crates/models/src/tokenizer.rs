@@ -39,25 +39,29 @@ pub(crate) struct ByteBpe {
     pub(crate) control: Vec<bool>,
     /// `tokenizer.ggml.pre`: how a text is cut before merging.
     pub(crate) rule: String,
-    pub(crate) begin: Option<u32>,
-    pub(crate) end: Option<u32>,
+    pub(crate) begin: Option<usize>,
+    pub(crate) end: Option<usize>,
 }
 
 impl Tokenizer {
     /// Opens a tokenizer.json. Truncation and padding that it may ask for are switched off: a text is read whole.
-    pub(crate) fn from_file(path: &Path) -> Result<Self> {
+    /// `end` are the ids that end a generated text.
+    pub(crate) fn from_file(path: &Path, end: Vec<u32>) -> Result<Self> {
         if !path.exists() {
             return Err(Error::file(path, "this model folder has no tokenizer.json"));
         }
-        let mut inner = tokenizers::Tokenizer::from_file(path)
-            .map_err(|error| Error::file(path, format!("does not read as a tokenizer: {error}")))?;
+        let bad = |error: String| Error::file(path, format!("does not read as a tokenizer: {error}"));
+        let json = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
+        // The library panics on what is not JSON, so it must not see any.
+        serde_json::from_slice::<serde::de::IgnoredAny>(&json).map_err(|error| bad(error.to_string()))?;
+        let mut inner = tokenizers::Tokenizer::from_bytes(&json).map_err(|error| bad(error.to_string()))?;
         inner.with_truncation(None).map_err(|error| Error::file(path, error.to_string()))?;
         inner.with_padding(None);
         let pieces = match inner.get_decoder() {
             Some(tokenizers::DecoderWrapper::ByteLevel(_)) => Pieces::Bytes,
             _ => Pieces::Plain,
         };
-        Ok(Self { inner, pieces, begin: None, end: Vec::new() })
+        Ok(Self { inner, pieces, begin: None, end })
     }
 
     /// Puts a byte BPE together.
@@ -94,7 +98,7 @@ impl Tokenizer {
             .map(|(token, _)| AddedToken::from(token.clone(), true))
             .collect();
         let len = tokens.len();
-        if begin.into_iter().chain(end).any(|id| id as usize >= len) {
+        if begin.into_iter().chain(end).any(|id| id >= len) {
             return Err(format!("its tokenizer has a begin or end mark beyond its {len} tokens"));
         }
         let vocab: ahash::AHashMap<String, u32> = tokens.into_iter().zip(0..).collect();
@@ -109,6 +113,7 @@ impl Tokenizer {
         inner.with_pre_tokenizer(Some(rule));
         inner.with_decoder(Some(ByteLevel::default()));
         inner.add_special_tokens(&marks);
+        let [begin, end] = [begin, end].map(|id| id.map(|id| id as u32));
         Ok(Self { inner, pieces: Pieces::Bytes, begin, end: end.into_iter().collect() })
     }
 

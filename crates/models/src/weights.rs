@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use candle_core::{Device, Tensor};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reason};
 
 /// Where tensors come from.
 pub(crate) trait TensorFile: Send {
@@ -38,13 +38,21 @@ impl Weights {
         if found != shape {
             return Err(self.fail(format!("tensor {name} is {found:?}, but the configuration says {shape:?}")));
         }
-        let tensor =
-            self.file.read(name).map_err(|error| self.fail(format!("tensor {name} does not read: {error}")))?;
+        let unread = |error| self.fail(format!("tensor {name} does not read: {}", reason(&error)));
+        let tensor = self.file.read(name).map_err(unread)?;
         let sum = tensor.flatten_all()?.to_device(&Device::Cpu)?;
         if !all_finite(&sum)? {
             return Err(self.fail(format!("tensor {name} holds NaN or infinity: the checkpoint is damaged")));
         }
         Ok(tensor)
+    }
+
+    /// A tensor that nothing here reads must not be there: without it every number would be wrong, and no one told.
+    pub(crate) fn refuse(&self, name: &str) -> Result<()> {
+        match self.has(name) {
+            true => Err(self.fail(format!("it has a tensor {name}, which is not supported yet"))),
+            false => Ok(()),
+        }
     }
 
     /// A problem with this checkpoint.

@@ -6,7 +6,7 @@ use candle_core::{Device, Tensor};
 use candle_nn::{LayerNorm, Linear, Module};
 use serde::Deserialize;
 
-use super::{Family, heads, linear};
+use super::{Family, check_eps, check_sizes, heads, linear};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -41,6 +41,15 @@ fn tiny() -> f64 {
 
 impl Config {
     fn check(&self) -> Result<(), String> {
+        check_sizes(&[
+            ("vocab", self.vocab_size),
+            ("hidden size", self.hidden_size),
+            ("layers", self.num_hidden_layers),
+            ("feed-forward size", self.intermediate_size),
+            ("context", self.max_position_embeddings),
+            ("type_vocab_size", self.type_vocab_size),
+        ])?;
+        check_eps(self.layer_norm_eps)?;
         if self.num_attention_heads == 0 || !self.hidden_size.is_multiple_of(self.num_attention_heads) {
             let (hidden, heads) = (self.hidden_size, self.num_attention_heads);
             return Err(format!(

@@ -6,7 +6,7 @@ use candle_core::{Device, Tensor};
 use candle_nn::{Linear, Module, ops, rotary_emb};
 use serde_json::Value;
 
-use super::{Family, heads, linear};
+use super::{Family, check_eps, check_sizes, heads, linear};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -35,6 +35,8 @@ pub struct Config {
     pub rope_theta: f64,
     /// Longest text it was made for, in tokens.
     pub context: usize,
+    /// Whether the head may be the embedding again, where the checkpoint has no head of its own.
+    pub tied: bool,
     /// How the checkpoint names its tensors.
     pub names: Names,
 }
@@ -94,6 +96,7 @@ impl Config {
             norm_eps: number("rms_norm_eps", 1e-6)?,
             rope_theta: theta.map_or_else(|| number("rope_theta", 10_000.0), Ok)?,
             context: size("max_position_embeddings")?,
+            tied: config.get("tie_word_embeddings").and_then(Value::as_bool).unwrap_or(true),
             names: Names::Hf,
         };
         config.check()?;
@@ -102,13 +105,18 @@ impl Config {
 
     /// That the sizes can belong to one model.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let Self { q_heads, kv_heads, head_dim, .. } = *self;
-        for (name, size) in
-            [("vocab", self.vocab), ("hidden size", self.hidden), ("layers", self.layers), ("heads", q_heads)]
-        {
-            if size == 0 {
-                return Err(format!("its configuration says {name} 0"));
-            }
+        let Self { q_heads, kv_heads, head_dim, rope_theta, .. } = *self;
+        check_sizes(&[
+            ("vocab", self.vocab),
+            ("hidden size", self.hidden),
+            ("layers", self.layers),
+            ("heads", q_heads),
+            ("feed-forward size", self.ffn),
+            ("context", self.context),
+        ])?;
+        check_eps(self.norm_eps)?;
+        if !(rope_theta.is_finite() && rope_theta > 0.0) {
+            return Err(format!("its configuration says {rope_theta} for the base of the rotary frequencies"));
         }
         if kv_heads == 0 || !q_heads.is_multiple_of(kv_heads) {
             return Err(format!(
@@ -117,6 +125,9 @@ impl Config {
         }
         if head_dim == 0 || !head_dim.is_multiple_of(2) {
             return Err(format!("its configuration says head_dim {head_dim}, but rotary embedding needs an even one"));
+        }
+        if q_heads.checked_mul(head_dim).is_none() {
+            return Err(format!("its configuration says {q_heads} heads of {head_dim} dimensions, which is too large"));
         }
         Ok(())
     }
@@ -151,7 +162,9 @@ impl Llama {
         let top = |name: &str, shape: &[usize]| weights.get(&config.names.top(name), shape);
         let embedding = top("embedding", &[vocab, hidden])?;
         let head = config.names.top("head");
-        let head = if weights.has(&head) { weights.get(&head, &[vocab, hidden])? } else { embedding.clone() };
+        let own = weights.has(&head) || !config.tied;
+        let head = if own { weights.get(&head, &[vocab, hidden])? } else { embedding.clone() };
+        weights.refuse("rope_freqs.weight")?;
         let norm = top("norm", &[hidden])?;
         // A damaged count must not be believed before the tensors are seen to be there.
         let blocks = (0..layers).map(|layer| Block::load(&config, weights, layer)).collect::<Result<_>>()?;
@@ -195,7 +208,11 @@ impl Names {
 impl Block {
     fn load(config: &Config, weights: &Weights, layer: usize) -> Result<Self> {
         let &Config { hidden, q_heads, kv_heads, head_dim, ffn, names, .. } = config;
-        let part = |hf, gguf, inp, out| linear(weights, &names.block(layer, hf, gguf), inp, out, false);
+        let part = |hf, gguf, inp, out| {
+            let name = names.block(layer, hf, gguf);
+            weights.refuse(&format!("{name}.bias"))?;
+            linear(weights, &name, inp, out, false)
+        };
         let norm = |hf, gguf| weights.get(&format!("{}.weight", names.block(layer, hf, gguf)), &[hidden]);
         let q = part("self_attn.q_proj", "attn_q", hidden, q_heads * head_dim)?;
         let k = part("self_attn.k_proj", "attn_k", hidden, kv_heads * head_dim)?;

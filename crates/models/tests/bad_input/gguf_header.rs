@@ -69,7 +69,7 @@ fn counts_that_no_file_could_hold_are_refused_before_anything_is_allocated() {
         // The length of the first key, of a text, and of a list.
         bytes(&patched(24, count), &["damaged", "string length"]);
         let file = Gguf::llama().bytes();
-        bytes(&patched(find(&file, "qwen9").max(find(&file, "llama") - 8), count), &["damaged"]);
+        bytes(&patched(find(&file, "llama") - 8, count), &["damaged"]);
         let list = find(&file, "tokenizer.ggml.tokens") + "tokenizer.ggml.tokens".len() + 8;
         bytes(&patched(list, count), &["damaged", "array"]);
     }
