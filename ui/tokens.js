@@ -75,15 +75,6 @@ export function plain(token) {
 }
 
 /**
- * The token's word alone, for prose: no mark for the space before it.
- * @param {Token} token
- */
-export function word(token) {
-  const bare = { ...token, text: token.text.trim() || token.text };
-  return plain(bare);
-}
-
-/**
  * The token for a screen reader: blanks are spelled out.
  * @param {Token} token
  */

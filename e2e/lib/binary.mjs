@@ -17,6 +17,8 @@ export const noBinary = BINARY
   ? false
   : 'SKIPPED: there is no attnscope binary. Build it (cargo build --release) or name it in ATTNSCOPE_BIN.';
 
+if (noBinary) console.error(noBinary);
+
 /**
  * Starts `attnscope view SOURCE...`; the one line on its standard output is its address.
  * @param {...string} sources  the first is the one shown

@@ -44,12 +44,20 @@ pub enum Error {
         problem: String,
     },
     /// A trace put together from pieces that do not fit.
-    #[error("{site}: {source}")]
+    #[error("{site}: {problem}")]
     Site {
         /// Which site.
         site: String,
         /// What does not fit.
-        source: attnscope_kernel::Error,
+        problem: attnscope_kernel::Error,
+    },
+    /// A trace with two attentions under one name.
+    #[error("layer {layer} {kind} occurs twice; each layer has one attention of a kind")]
+    Twice {
+        /// `self`, `cross` or `encoder`.
+        kind: &'static str,
+        /// The layer, from 0.
+        layer: usize,
     },
     /// The kernel refused.
     #[error(transparent)]

@@ -106,23 +106,7 @@ impl Example {
     /// # Errors
     /// If the kernel refuses, which it does not for the built-in numbers.
     pub fn trace(&self, causal: bool) -> Result<Trace, Error> {
-        let len = self.x.len();
-        let (q, k, v) = (product(&self.x, &self.w_q), product(&self.x, &self.w_k), product(&self.x, &self.w_v));
-        let dims = [q[0].len(), v[0].len()];
-        let [q, k, v] = [q, k, v].map(|matrix| matrix.concat());
-        let params = Params { causal, ..Params::for_head_dim(dims[0]) };
-        let view = |data, dim| View::new(data, [1, len, 1, dim]);
-        let done = forward(view(&q, dims[0])?, view(&k, dims[0])?, view(&v, dims[1])?, &params, Isa::detect())?;
-        let site = Site {
-            kind: SiteKind::SelfAttention,
-            layer: 0,
-            params,
-            q: Tensor::new(q, [len, 1, dims[0]]),
-            k: Tensor::new(k, [len, 1, dims[0]]),
-            v: Tensor::new(v, [len, 1, dims[1]]),
-            out: Tensor::new(done.out, [len, 1, dims[1]]),
-            lse: done.lse.into(),
-        };
+        let site = self.site(&Setting { causal, ..Setting::default() })?;
         let tokens = self.tokens.iter().map(|token| Token::plain(None, token)).collect();
         let model = Model { name: "The worked example".to_owned(), note: self.note.clone(), ..Model::default() };
         Trace::new(model, self.text(), tokens, vec![site])
@@ -133,12 +117,20 @@ impl Example {
     /// # Errors
     /// As [`Example::trace`].
     pub fn worked(&self, causal: bool) -> Result<Worked, Error> {
-        let (trace, unmasked) = (self.trace(causal)?, self.trace(false)?);
-        let site = &trace.sites[0];
+        self.worked_as(&Setting { causal, ..Setting::default() })
+    }
+
+    /// Every matrix of it, run in some other way.
+    ///
+    /// # Errors
+    /// As [`Example::trace`].
+    pub fn worked_as(&self, setting: &Setting) -> Result<Worked, Error> {
+        let site = self.site(setting)?;
+        let unmasked = self.site(&Setting { causal: false, ..*setting })?;
         let len = self.x.len();
         let recall = site.recall(Isa::detect())?;
         let tile = recall.tile(0, 0, 0..len, 0..len)?;
-        let all = unmasked.sites[0].recall(Isa::detect())?.tile(0, 0, 0..len, 0..len)?;
+        let all = unmasked.recall(Isa::detect())?.tile(0, 0, 0..len, 0..len)?;
         let z = rows(&site.out.data, site.v_head_dim());
         let zo = product(&z, &self.w_o);
         let hidden = |i: usize, j: usize| recall.mask().hidden(i, j).is_none().then_some(0.0);
@@ -150,9 +142,9 @@ impl Example {
             w_k: self.w_k.clone(),
             w_v: self.w_v.clone(),
             w_o: self.w_o.clone(),
-            q: rows(&site.q.data, site.head_dim()),
-            k: rows(&site.k.data, site.head_dim()),
-            v: rows(&site.v.data, site.v_head_dim()),
+            q: product(&self.x, &self.w_q),
+            k: product(&self.x, &self.w_k),
+            v: product(&self.x, &self.w_v),
             y: self.x.iter().zip(&zo).map(|(x, zo)| x.iter().zip(zo).map(|(x, zo)| x + zo).collect()).collect(),
             z,
             zo,
@@ -162,13 +154,64 @@ impl Example {
             weights_unmasked: rows(&all.weights, len),
         })
     }
+
+    /// The one attention of it.
+    fn site(&self, setting: &Setting) -> Result<Site, Error> {
+        let len = self.x.len();
+        let (mut q, mut k, v) = (product(&self.x, &self.w_q), product(&self.x, &self.w_k), product(&self.x, &self.w_v));
+        let mut params = Params { causal: setting.causal, ..Params::for_head_dim(q[0].len()) };
+        params.scale = setting.scale.unwrap_or(params.scale);
+        if let Some(extra) = setting.extra_score {
+            // One more dimension, in which this query and this key alone are not 0: their product is what is added.
+            for (index, (q, k)) in q.iter_mut().zip(&mut k).enumerate() {
+                q.push(if index == extra.query { 1.0 } else { 0.0 });
+                k.push(if index == extra.key { extra.add / params.scale } else { 0.0 });
+            }
+        }
+        let (d_k, d_v) = (q[0].len(), v[0].len());
+        let [q, k, v] = [q, k, v].map(|matrix| matrix.concat());
+        let view = |data, dim| View::new(data, [1, len, 1, dim]);
+        let done = forward(view(&q, d_k)?, view(&k, d_k)?, view(&v, d_v)?, &params, Isa::detect())?;
+        Ok(Site {
+            kind: SiteKind::SelfAttention,
+            layer: 0,
+            params,
+            q: Tensor::new(q, [len, 1, d_k]),
+            k: Tensor::new(k, [len, 1, d_k]),
+            v: Tensor::new(v, [len, 1, d_v]),
+            out: Tensor::new(done.out, [len, 1, d_v]),
+            lse: done.lse.into(),
+        })
+    }
+}
+
+/// How the example is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Setting {
+    /// Whether a token is kept from those after it.
+    pub causal: bool,
+    /// What q . k is multiplied by; 1 / sqrt(d_k) where none is given.
+    pub scale: Option<f32>,
+    /// Something added to one score.
+    pub extra_score: Option<ExtraScore>,
+}
+
+/// Something added to one score before the softmax.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct ExtraScore {
+    /// The query of the score.
+    pub query: usize,
+    /// Its key.
+    pub key: usize,
+    /// What is added.
+    pub add: f32,
 }
 
 fn rows<T: Copy>(data: &[T], width: usize) -> Vec<Vec<T>> {
     data.chunks_exact(width).map(<[T]>::to_vec).collect()
 }
 
-/// a b, summed in f64 so that short decimals stay short.
+/// a b, summed in f64.
 fn product(a: &Matrix, b: &Matrix) -> Matrix {
     let entry = |row: &[f32], column: usize| {
         row.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(b[column])).sum::<f64>() as f32

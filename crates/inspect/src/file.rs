@@ -44,6 +44,7 @@ struct SiteHeader {
 }
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct WindowHeader {
     left: usize,
     right: usize,

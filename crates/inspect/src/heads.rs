@@ -147,19 +147,18 @@ fn rows(site: &Site, recall: &Recall, head: usize, queries: Range<usize>) -> Res
         }
         let cells = at * keys.len() + visible.start - keys.start..at * keys.len() + visible.end - keys.start;
         let (weights, scores) = (&tile.weights[cells.clone()], &tile.scores[cells]);
-        let weight_of = |key: usize| if visible.contains(&key) { weights[key - visible.start] } else { 0.0 };
-        let position = site.position(query);
-        let whole = whole_row(
-            weights,
-            scores,
-            recall.lse(0, head, query)?,
-            position.unwrap_or(0) as f64 - visible.start as f64,
-        );
+        let weight_of = |key: i64| match usize::try_from(key) {
+            Ok(key) if visible.contains(&key) => weights[key - visible.start],
+            _ => 0.0,
+        };
+        // Where there are more queries than keys, the first ones stand before the first key.
+        let position = site.kv_len() as i64 - site.q_len() as i64 + query as i64;
+        let whole = whole_row(weights, scores, recall.lse(0, head, query)?, position as f64 - visible.start as f64);
         sums.rows += 1.0;
         sums.entropy += whole.entropy.max(0.0);
         sums.first += weight_of(0);
         sums.row_sum_error = larger(sums.row_sum_error, (whole.sum - 1.0).abs());
-        if let Some(position) = position {
+        if site.kind != SiteKind::Cross {
             sums.own += weight_of(position);
             sums.distance += whole.distance;
             if position > 0 {

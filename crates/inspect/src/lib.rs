@@ -6,12 +6,14 @@
 //! Nothing here knows of models, HTTP or pixels.
 
 mod cell;
+mod column;
 mod data;
 mod error;
 pub mod example;
 mod file;
 mod heads;
 mod pick;
+mod pooled;
 mod row;
 mod site;
 mod tile;
@@ -19,10 +21,12 @@ mod tokens;
 mod trace;
 
 pub use cell::{Cell, TokenAt};
+pub use column::Column;
 pub use data::{Data, Tensor};
 pub use error::Error;
 pub use heads::{HeadStats, Proof};
 pub use pick::Pick;
+pub use pooled::Pooled;
 pub use row::{Row, Strong};
 pub use site::{Site, SiteKind};
 pub use tile::{MapTile, hidden_code};

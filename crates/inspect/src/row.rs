@@ -103,8 +103,8 @@ impl Trace {
         })
     }
 
-    /// The visible keys with the largest weights.
-    fn strongest(&self, weights: &[f64], visible: impl IntoIterator<Item = usize>) -> Vec<Strong> {
+    /// The visible tokens with the largest weights.
+    pub(crate) fn strongest(&self, weights: &[f64], visible: impl IntoIterator<Item = usize>) -> Vec<Strong> {
         let mut order: Vec<usize> = visible.into_iter().collect();
         order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
         let strong = |index: usize| Strong { index, token: self.token(index).token, weight: weights[index] };

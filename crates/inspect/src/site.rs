@@ -63,13 +63,20 @@ impl Site {
     /// # Errors
     /// Naming the piece that does not fit.
     pub fn check(&self) -> Result<(), Error> {
-        self.try_check().map_err(|source| Error::Site { site: format!("layer {} {}", self.layer, self.kind), source })
+        self.try_check().map_err(|problem| Error::Site { site: format!("layer {} {}", self.layer, self.kind), problem })
     }
 
     fn try_check(&self) -> Result<(), attnscope_kernel::Error> {
         self.recall(Isa::portable())?;
         let (q, k, v, out) =
             (self.q.view()?.shape(), self.k.view()?.shape(), self.v.view()?.shape(), self.out.view()?.shape());
+        // A size of 0 takes no bytes, so nothing would vouch for the other sizes of its tensor.
+        for (argument, sizes) in [("q (heads, head_dim)", &q[2..]), ("v (heads, head_dim)", &v[2..])] {
+            if sizes.contains(&0) {
+                let (got, want) = (format!("{sizes:?}"), "at least 1 each".to_owned());
+                return Err(attnscope_kernel::Error::Argument { argument, got, want });
+            }
+        }
         for (argument, got, want) in [
             ("v (len, heads)", [v[1], v[2]], [k[1], k[2]]),
             ("out (len, heads)", [out[1], out[2]], [q[1], q[2]]),

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use attnscope_kernel::Isa;
 use serde::{Deserialize, Serialize};
 
@@ -65,14 +67,18 @@ impl Trace {
     /// # Errors
     /// Naming the piece that does not fit.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        let mut seen = HashSet::new();
         for site in &self.sites {
             site.check()?;
+            if !seen.insert((site.kind, site.layer)) {
+                return Err(Error::Twice { kind: site.kind.name(), layer: site.layer });
+            }
             if site.kind == SiteKind::SelfAttention
                 && (site.q_len(), site.kv_len()) != (self.tokens.len(), self.tokens.len())
             {
                 return Err(Error::Site {
                     site: format!("layer {} {}", site.layer, site.kind),
-                    source: attnscope_kernel::Error::Argument {
+                    problem: attnscope_kernel::Error::Argument {
                         argument: "(q_len, kv_len)",
                         got: format!("({}, {})", site.q_len(), site.kv_len()),
                         want: format!("{}, the number of tokens", self.tokens.len()),

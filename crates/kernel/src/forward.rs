@@ -100,6 +100,12 @@ pub fn forward(q: View, k: View, v: View, params: &Params, isa: Isa) -> Result<F
     Ok(Forward { out, lse })
 }
 
+/// What one thread of [`forward`] holds beside its arguments and results, in bytes: a packed panel of queries, a block of
+/// scores, the panel's output. It does not grow with the length of the text.
+pub fn working_bytes(head_dim: usize, v_head_dim: usize, isa: Isa) -> usize {
+    panel_rows(isa) * (head_dim + BLOCK_KV + v_head_dim) * size_of::<f32>()
+}
+
 /// Rows in a panel on this instruction set.
 pub(crate) fn panel_rows(isa: Isa) -> usize {
     dispatch!(isa.0, simd => lanes_of(simd))

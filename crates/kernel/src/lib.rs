@@ -47,7 +47,7 @@ mod softmax;
 mod view;
 
 pub use error::Error;
-pub use forward::{Forward, forward};
+pub use forward::{Forward, forward, working_bytes};
 pub use isa::Isa;
 pub use mask::{Hidden, Mask};
 pub use params::{Params, Window};

@@ -1,6 +1,8 @@
 //! The oracle: attention in f64, straight from the formula, with every weight kept. Too simple to be wrong, and far
 //! too slow and large for anything but checking.
 
+use rayon::prelude::*;
+
 use crate::forward::Shape;
 use crate::{Error, Mask, Params, View};
 
@@ -62,4 +64,39 @@ pub fn attention(q: View, k: View, v: View, params: &Params) -> Result<Reference
 
 fn dot(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+}
+
+/// The textbook form in f32: the whole (q_len, kv_len) matrix of weights is held, then multiplied by v. One head, one
+/// batch. It is what people write first; here to be measured against.
+///
+/// # Errors
+/// As [`crate::forward`], or if there is more than one head.
+pub fn textbook(q: View, k: View, v: View, params: &Params) -> Result<Vec<f32>, Error> {
+    params.check()?;
+    let shape = Shape::of(q, k)?;
+    if shape.batch * shape.q_heads != 1 {
+        return crate::error::argument("q (batch, heads)", format!("{:?}", (shape.batch, shape.q_heads)), "(1, 1)");
+    }
+    let mask = Mask::new(params, shape.q_len, shape.kv_len);
+    let mut weights = vec![0.0f32; shape.q_len * shape.kv_len];
+    weights.par_chunks_mut(shape.kv_len.max(1)).enumerate().for_each(|(query, row)| {
+        let visible = mask.visible(query);
+        for (key, weight) in row.iter_mut().enumerate() {
+            let dot: f32 = q.row(0, query, 0).iter().zip(k.row(0, key, 0)).map(|(q, k)| q * k).sum();
+            *weight = if visible.contains(&key) { params.scale * dot } else { f32::NEG_INFINITY };
+        }
+        let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        row.iter_mut().for_each(|weight| *weight = (*weight - max).exp());
+        let sum: f32 = row.iter().sum();
+        row.iter_mut().for_each(|weight| *weight /= sum);
+    });
+    let mut out = vec![0.0f32; shape.q_len * v.dim()];
+    out.par_chunks_mut(v.dim().max(1)).zip(weights.par_chunks(shape.kv_len.max(1))).for_each(|(out, row)| {
+        for (key, weight) in row.iter().enumerate() {
+            for (out, v) in out.iter_mut().zip(v.row(0, key, 0)) {
+                *out += weight * v;
+            }
+        }
+    });
+    Ok(out)
 }

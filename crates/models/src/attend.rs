@@ -39,6 +39,13 @@ impl Cache {
         self.layers.first().map_or(0, |layer| layer.len)
     }
 
+    /// The keys, then the values, of one layer's first `len` tokens, as bits: to see whether they have changed.
+    pub fn bits(&self, layer: usize, len: usize) -> Vec<u32> {
+        let Some(cached) = self.layers.get(layer).filter(|cached| cached.len > 0) else { return Vec::new() };
+        let part = |data: &'_ [f32]| data[..data.len() / cached.len * len.min(cached.len)].to_vec();
+        part(&cached.k).into_iter().chain(part(&cached.v)).map(f32::to_bits).collect()
+    }
+
     /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -55,17 +62,28 @@ pub struct Run<'a> {
     pub progress: &'a (dyn Fn(usize, usize) -> bool + Sync),
     /// What was kept.
     pub sites: Vec<Site>,
+    /// Whether no position hears any other: every attention hands over nothing at all.
+    pub deaf: bool,
+    /// Where the vectors of every token before each layer, and after the last, are kept: (len, hidden) each.
+    pub states: Option<&'a mut Vec<Tensor>>,
 }
 
 impl<'a> Run<'a> {
     /// A run that keeps `keep` and reuses nothing.
     pub fn keeping(keep: Keep) -> Self {
-        Self { cache: None, keep, progress: &|_, _| true, sites: Vec::new() }
+        Self { cache: None, keep, progress: &|_, _| true, sites: Vec::new(), deaf: false, states: None }
     }
 
     /// How many tokens came before this run.
     pub(crate) fn offset(&self) -> usize {
         self.cache.as_ref().map_or(0, |cache| cache.len())
+    }
+
+    /// Shown by a family the vectors of every token, (len, hidden), before each layer and after the last.
+    pub(crate) fn state(&mut self, x: &Tensor) {
+        if let Some(states) = &mut self.states {
+            states.push(x.clone());
+        }
     }
 
     /// Told by a family after each of its layers; whether to go on to the next.
@@ -94,6 +112,9 @@ impl<'a> Run<'a> {
     ) -> Result<Tensor> {
         let (_, len, q_heads, head_dim) = q.dims4()?;
         let (_, kv_len, kv_heads, v_dim) = v.dims4()?;
+        if self.deaf {
+            return Ok(Tensor::zeros((len, q_heads * v_dim), q.dtype(), q.device())?);
+        }
         let isa = Isa::detect();
         let keep = self.keep == Keep::All || self.keep == Keep::Only(layer);
         let on_views = |k: View, v: View| -> Result<(Forward, Option<Site>)> {

@@ -153,6 +153,7 @@ impl Family for Bert {
         let placed = (words + self.positions.narrow(0, 0, ids.len())?)?;
         let mut x = self.norm.forward(&placed.broadcast_add(&self.first_sentence)?)?;
         for (layer, block) in self.blocks.iter().enumerate() {
+            run.state(&x);
             let q = heads(&block.q, &x, q_heads, head_dim)?;
             let k = heads(&block.k, &x, q_heads, head_dim)?;
             let v = heads(&block.v, &x, q_heads, head_dim)?;
@@ -164,6 +165,7 @@ impl Family for Bert {
             let h = block.up.forward(&x)?.gelu_erf()?;
             x = block.norm.forward(&(&x + block.down.forward(&h)?)?)?;
         }
+        run.state(&x);
         Ok(x)
     }
 

@@ -253,6 +253,7 @@ impl Family for Llama {
         let (cos, sin) = self.rotary(run.offset(), ids.len())?;
         let mut x = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         for (layer, block) in self.blocks.iter().enumerate() {
+            run.state(&x);
             let h = ops::rms_norm(&x, &block.attention_norm, eps)?;
             let q = rotary_emb::rope_thd(&heads(&block.q, &h, q_heads, head_dim)?, &cos, &sin)?;
             let k = rotary_emb::rope_thd(&heads(&block.k, &h, kv_heads, head_dim)?, &cos, &sin)?;
@@ -266,6 +267,7 @@ impl Family for Llama {
             let gated = (ops::silu(&block.gate.forward(&h)?)? * block.up.forward(&h)?)?;
             x = (x + block.down.forward(&gated)?)?;
         }
+        run.state(&x);
         Ok(ops::rms_norm(&x, &self.norm, eps)?)
     }
 

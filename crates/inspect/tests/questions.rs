@@ -1,0 +1,231 @@
+//! Questions to a trace: what may be asked, what the answers agree on, and what is said to a wrong one.
+
+mod common;
+
+use attnscope_inspect::{At, Pick, SiteKind, Token, Trace, hidden_code};
+use attnscope_kernel::{Hidden, Params, Window};
+use common::{SMALL, site, tokens, trace};
+
+fn causal() -> Trace {
+    trace(SMALL, &Params { causal: true, ..Params::for_head_dim(5) })
+}
+
+fn says<T: std::fmt::Debug>(result: Result<T, attnscope_inspect::Error>, parts: &[&str]) {
+    let message = result.unwrap_err().to_string();
+    assert_eq!(message.lines().count(), 1, "{message}");
+    for part in parts {
+        assert!(message.contains(part), "{message:?} does not say {part:?}");
+    }
+}
+
+#[test]
+fn what_is_out_of_range_is_answered_with_the_range() {
+    let trace = causal();
+    let at = |layer, head| At { layer, head, ..At::default() };
+    for huge in [2, usize::MAX] {
+        let layer = format!("layer {huge} is out of range");
+        says(trace.cell(at(huge, 0), 0, 0), &[&layer, "layers 0 to 1"]);
+        says(trace.row(at(huge, 0), 0), &[&layer, "layers 0 to 1"]);
+        says(trace.picked_row(SiteKind::SelfAttention, huge, Pick::Mean, 0), &[&layer]);
+    }
+    for huge in [4, usize::MAX] {
+        let head = format!("head {huge} is out of range");
+        says(trace.cell(at(0, huge), 0, 0), &[&head, "4 heads, 0 to 3"]);
+        says(trace.row(at(0, huge), 0), &[&head]);
+        says(trace.tile(at(0, huge), 0..1, 0..1), &[&head]);
+    }
+    for huge in [11, usize::MAX] {
+        let (query, key) = (format!("query {huge} is out of range"), format!("key {huge} is out of range"));
+        says(trace.cell(at(0, 0), huge, 0), &[&query, "11", "0 to 10"]);
+        says(trace.cell(at(0, 0), 0, huge), &[&key, "11", "0 to 10"]);
+        says(trace.row(at(0, 0), huge), &[&query, "0 to 10"]);
+        says(trace.picked_row(SiteKind::SelfAttention, 0, Pick::Mean, huge), &[&query, "0 to 10"]);
+    }
+    says(trace.site(SiteKind::Cross, 0), &["no cross attention"]);
+}
+
+#[test]
+#[allow(clippy::reversed_empty_ranges, reason = "that is what is refused")]
+fn a_tile_outside_of_the_map_is_refused() {
+    let trace = causal();
+    let at = At::default();
+    for (queries, keys) in [(0..12, 0..1), (11..12, 0..1), (3..3, 0..1), (3..2, 0..1)] {
+        says(trace.tile(at, queries, keys), &["queries", "0..11"]);
+    }
+    for keys in [0..12, 5..5, 5..4, 0..usize::MAX] {
+        says(trace.tile(at, 0..1, keys), &["keys", "0..11"]);
+    }
+}
+
+#[test]
+fn a_token_is_found_by_position_or_by_a_text_that_occurs_once() {
+    let text = |text: &str| Token::plain(None, text);
+    let mut tokens = tokens(11);
+    (tokens[5], tokens[8], tokens[9]) = (text(" it"), text("it"), text(" 7"));
+    let sites = causal().sites;
+    let trace = Trace::new(Default::default(), String::new(), tokens, sites).unwrap();
+    assert_eq!(trace.find_query("t1").unwrap(), 1);
+    assert_eq!(trace.find_key("  t1 ").unwrap(), 1);
+    assert_eq!(trace.find_key("[CLS]").unwrap(), 0);
+    // An integer is always a position, though a token reads 7 too.
+    assert_eq!(trace.find_query("7").unwrap(), 7);
+    assert_eq!(trace.find_query("10").unwrap(), 10);
+    says(trace.find_query("11"), &["query 11 is out of range", "0 to 10"]);
+    says(trace.find_key("11"), &["key 11 is out of range"]);
+    says(trace.find_key("it"), &["\"it\" occurs 2 times", "positions 5, 8", "position instead"]);
+    says(trace.find_query("robot"), &["no token reads \"robot\"", "\"t1\""]);
+    says(trace.find_query("99999999999999999999999"), &["no token reads"]);
+    says(trace.find_query("-1"), &["no token reads \"-1\""]);
+    says(trace.find_query(""), &["no token reads \"\""]);
+    // What is quoted cannot do anything to a terminal.
+    says(trace.find_query("\u{1b}[31m\n"), &["\\u{1b}[31m"]);
+}
+
+#[test]
+fn a_long_text_is_not_listed_whole() {
+    let len = 500;
+    let sizes = common::Sizes { len, layers: 1, ..SMALL };
+    let trace = trace(sizes, &Params::for_head_dim(5));
+    let message = trace.find_query("nowhere").unwrap_err().to_string();
+    assert!(message.len() < 600 && message.contains("500 in all"), "{message}");
+}
+
+/// The keys of a cross-attention are another text, so a name cannot be looked up among this one's tokens.
+#[test]
+fn the_range_of_a_cross_attention_is_its_own() {
+    let params = Params::for_head_dim(5);
+    let sites = vec![site(SiteKind::Cross, 0, 11, 6, SMALL, &params)];
+    let trace = Trace::new(Default::default(), String::new(), tokens(11), sites).unwrap();
+    let at = At { site: SiteKind::Cross, layer: 0, head: 1 };
+    assert_eq!(trace.row(at, 10).unwrap().weights.len(), 6);
+    says(trace.cell(at, 0, 6), &["key 6 is out of range", "0 to 5"]);
+    says(trace.cell(at, 11, 0), &["query 11 is out of range", "0 to 10"]);
+    says(trace.cell(At::default(), 0, 0), &["no self attention"]);
+}
+
+#[test]
+fn cell_row_and_tile_are_one_number() {
+    let window = Some(Window { left: 3, right: 1 });
+    for params in [Params::for_head_dim(5), Params { causal: true, window, ..Params::for_head_dim(5) }] {
+        let trace = trace(SMALL, &params);
+        for head in 0..4 {
+            let at = At { layer: 1, head, ..At::default() };
+            let whole = trace.tile(at, 0..11, 0..11).unwrap();
+            for query in 0..11 {
+                let row = trace.row(at, query).unwrap();
+                assert!((row.row_sum - 1.0).abs() < 1e-6);
+                for key in 0..11 {
+                    let cell = trace.cell(at, query, key).unwrap();
+                    assert_eq!(cell.weight.to_bits(), row.weights[key].to_bits());
+                    assert_eq!(cell.score.to_bits(), row.scores.as_ref().unwrap()[key].to_bits());
+                    assert_eq!((cell.mask, cell.lse, cell.row_sum), (row.mask[key], row.lse, row.row_sum));
+                    assert_eq!(cell.kv_head, head / 2);
+                    let part = trace.tile(at, query..query + 1, key..key + 1).unwrap();
+                    assert_eq!(part.cells, [whole.cells[query * 11 + key]]);
+                    assert_eq!(whole.cells[query * 11 + key].max(0.0), cell.weight as f32);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cell_is_worked_out_step_by_step() {
+    let trace = causal();
+    let at = At { layer: 1, head: 3, ..At::default() };
+    let (query, key) = (9, 4);
+    let cell = trace.cell(at, query, key).unwrap();
+    assert_eq!((cell.layer, cell.head, cell.kv_head), (1, 3, 1));
+    assert_eq!((cell.query.index, &*cell.query.token, cell.key.index), (9, " t9", 4));
+    let products: Vec<f64> = cell.q.iter().zip(&cell.k).map(|(q, k)| f64::from(*q) * f64::from(*k)).collect();
+    assert_eq!(cell.products, products);
+    assert_eq!(cell.dot, products.iter().sum::<f64>());
+    assert!((cell.score - cell.dot * f64::from(cell.scale)).abs() < 1e-6);
+    assert_eq!(cell.log_weight, Some(cell.score - cell.lse.unwrap()));
+    assert_eq!(cell.weight, cell.log_weight.unwrap().exp());
+    // Its part of the output, and all parts together.
+    let shares: f64 = (0..11).map(|key| trace.cell(at, query, key).unwrap().share).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+    let length = |v: &[f32]| v.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+    let all: f64 = (0..11).map(|key| trace.cell(at, query, key).unwrap()).map(|c| c.weight * length(&c.v)).sum();
+    assert!((cell.share - cell.weight * length(&cell.v) / all).abs() < 1e-12);
+    for dim in 0..3 {
+        let sum: f64 =
+            (0..11).map(|key| trace.cell(at, query, key).unwrap()).map(|c| c.weight * f64::from(c.v[dim])).sum();
+        assert!((sum - f64::from(cell.out[dim])).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn a_mean_is_the_mean_of_the_heads_and_sums_to_1() {
+    let trace = causal();
+    for query in 0..11 {
+        let mean = trace.picked_row(SiteKind::SelfAttention, 1, Pick::Mean, query).unwrap();
+        let rows: Vec<_> =
+            (0..4).map(|head| trace.row(At { layer: 1, head, ..At::default() }, query).unwrap()).collect();
+        for key in 0..11 {
+            let want = rows.iter().map(|row| row.weights[key]).sum::<f64>() / 4.0;
+            assert!((mean.weights[key] - want).abs() < 1e-12);
+            assert_eq!(mean.mask[key], (key > query).then_some("future"));
+        }
+        assert!((mean.row_sum - 1.0).abs() < 1e-6);
+        assert_eq!((mean.head, mean.scores, mean.lse, mean.visible), (Pick::Mean, None, None, query + 1));
+        let entropy: f64 = mean.weights.iter().filter(|a| **a > 0.0).map(|a| -a * a.ln()).sum();
+        assert!((mean.entropy - entropy).abs() < 1e-12);
+        assert!(mean.strongest.iter().is_sorted_by(|a, b| a.weight >= b.weight));
+        assert!(mean.strongest.iter().all(|key| key.index <= query));
+
+        let tile = trace.picked_tile(SiteKind::SelfAttention, 1, Pick::Mean, query..query + 1, 0..11).unwrap();
+        for key in 0..11 {
+            let want = if key > query { -1.0 } else { mean.weights[key] as f32 };
+            assert!((tile.cells[key] - want).abs() < 1e-6, "{} for {want}", tile.cells[key]);
+        }
+    }
+    let one = trace.picked_row(SiteKind::SelfAttention, 1, Pick::Head(2), 5).unwrap();
+    assert_eq!(one, trace.row(At { layer: 1, head: 2, ..At::default() }, 5).unwrap());
+    assert_eq!(serde_json::to_value(&one).unwrap()["head"], 2);
+    let mean = trace.picked_row(SiteKind::SelfAttention, 1, Pick::Mean, 5).unwrap();
+    assert_eq!(serde_json::to_value(&mean).unwrap()["head"], "mean");
+}
+
+/// Many heads that share one mask: the mean of -1 and -1 and so on must still be read as -1.
+#[test]
+fn hidden_cells_of_a_tile_are_codes_in_one_head_and_in_the_mean() {
+    let window = Some(Window { left: 2, right: 5 });
+    let sizes = common::Sizes { q_heads: 7, kv_heads: 7, ..SMALL };
+    let trace = trace(sizes, &Params { causal: true, window, ..Params::for_head_dim(5) });
+    let picks = [Pick::Head(6), Pick::Mean];
+    let tiles = picks.map(|pick| trace.picked_tile(SiteKind::SelfAttention, 0, pick, 0..11, 0..11).unwrap());
+    for query in 0..11 {
+        for key in 0..11 {
+            for tile in &tiles {
+                let cell = tile.cells[query * 11 + key];
+                match () {
+                    () if key > query => assert_eq!(cell, hidden_code(Hidden::Future)),
+                    () if key + 2 < query => assert_eq!(cell, hidden_code(Hidden::OutsideWindow)),
+                    () => assert!(cell > 0.0),
+                }
+            }
+        }
+    }
+    assert_eq!([hidden_code(Hidden::Future), hidden_code(Hidden::OutsideWindow)], [-1.0, -2.0]);
+}
+
+/// A row that sees nothing has no sum, no entropy and no lse, and says why for every key.
+#[test]
+fn a_row_that_sees_nothing_says_so() {
+    let params = Params { causal: true, ..Params::for_head_dim(5) };
+    let sites = vec![site(SiteKind::Encoder, 0, 9, 4, SMALL, &params)];
+    let trace = Trace::new(Default::default(), String::new(), tokens(9), sites).unwrap();
+    let at = At { site: SiteKind::Encoder, layer: 0, head: 1 };
+    let row = trace.row(at, 2).unwrap();
+    assert_eq!((row.row_sum, row.entropy, row.lse, row.visible), (0.0, 0.0, None, 0));
+    assert_eq!(row.mask, [Some("future"); 4]);
+    assert!(row.strongest.is_empty());
+    let cell = trace.cell(at, 2, 0).unwrap();
+    assert_eq!((cell.weight, cell.row_sum, cell.share), (0.0, 0.0, 0.0));
+    assert_eq!((cell.lse, cell.log_weight, cell.mask), (None, None, Some("future")));
+    assert_eq!(cell.out, [0.0; 3]);
+    let mean = trace.picked_row(SiteKind::Encoder, 0, Pick::Mean, 2).unwrap();
+    assert_eq!((mean.row_sum, mean.entropy, mean.visible), (0.0, 0.0, 0));
+}

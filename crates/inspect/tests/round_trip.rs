@@ -1,0 +1,168 @@
+//! A trace that is kept and opened again answers every question with the same bits.
+
+mod common;
+
+use std::path::Path;
+
+use attnscope_inspect::example::Example;
+use attnscope_inspect::{At, Pick, SiteKind, Trace};
+use attnscope_kernel::{Params, Window};
+use common::{SMALL, site, tokens, trace};
+use tempfile::TempDir;
+
+fn kept(trace: &Trace) -> Trace {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("t.safetensors");
+    trace.save(&path).unwrap();
+    // The folder goes when this returns: an open trace must not need its name any more.
+    Trace::open(&path).unwrap()
+}
+
+fn same(a: &Trace, b: &Trace) {
+    assert_eq!(a.model, b.model);
+    assert_eq!((&a.text, &a.tokens, &a.version, &a.isa), (&b.text, &b.tokens, &b.version, &b.isa));
+    assert_eq!(a.sites.len(), b.sites.len());
+    for (a_site, b_site) in a.sites.iter().zip(&b.sites) {
+        assert_eq!((a_site.kind, a_site.layer), (b_site.kind, b_site.layer));
+        assert_eq!(a_site.params, b_site.params);
+        let (kind, layer) = (a_site.kind, a_site.layer);
+        for head in 0..a_site.q_heads() {
+            let at = At { site: kind, layer, head };
+            let all = (0..a_site.q_len(), 0..a_site.kv_len());
+            let tiles = [a, b].map(|trace| trace.tile(at, all.0.clone(), all.1.clone()).unwrap());
+            assert_eq!(bits(&tiles[0].cells), bits(&tiles[1].cells));
+            for query in 0..a_site.q_len() {
+                assert_eq!(a.row(at, query).unwrap(), b.row(at, query).unwrap());
+                for key in 0..a_site.kv_len() {
+                    assert_eq!(a.cell(at, query, key).unwrap(), b.cell(at, query, key).unwrap());
+                }
+            }
+        }
+        let means = [a, b].map(|trace| trace.picked_row(kind, layer, Pick::Mean, 0).unwrap());
+        assert_eq!(means[0], means[1]);
+    }
+    assert_eq!(a.heads(None).unwrap(), b.heads(None).unwrap());
+}
+
+fn bits(cells: &[f32]) -> Vec<u32> {
+    cells.iter().map(|cell| cell.to_bits()).collect()
+}
+
+#[test]
+fn the_example_comes_back_bit_by_bit() {
+    for causal in [false, true] {
+        let trace = Example::load().trace(causal).unwrap();
+        same(&trace, &kept(&trace));
+    }
+}
+
+#[test]
+fn every_parameter_comes_back() {
+    // Not a short decimal, so that a scale that went through text is found out.
+    let scale = 0.1f32 + 0.2 / 3.0;
+    let windows = [
+        None,
+        Some(Window { left: 0, right: 0 }),
+        Some(Window { left: 3, right: 1 }),
+        Some(Window { left: usize::MAX, right: usize::MAX }),
+    ];
+    for window in windows {
+        for causal in [false, true] {
+            let trace = trace(SMALL, &Params { scale, causal, window });
+            let again = kept(&trace);
+            assert_eq!(again.sites[1].params, Params { scale, causal, window });
+            same(&trace, &again);
+        }
+    }
+}
+
+#[test]
+fn an_encoder_decoder_keeps_its_three_attentions_apart() {
+    let params = Params::for_head_dim(SMALL.head_dim);
+    let causal = Params { causal: true, ..params.clone() };
+    let sites = vec![
+        site(SiteKind::Encoder, 0, 6, 6, SMALL, &params),
+        site(SiteKind::SelfAttention, 0, 11, 11, SMALL, &causal),
+        site(SiteKind::Cross, 0, 11, 6, SMALL, &params),
+    ];
+    let trace = Trace::new(Default::default(), String::new(), tokens(11), sites).unwrap();
+    let again = kept(&trace);
+    same(&trace, &again);
+    let lens = |kind| {
+        let site = again.site(kind, 0).unwrap();
+        (site.q_len(), site.kv_len())
+    };
+    assert_eq!(
+        [lens(SiteKind::Encoder), lens(SiteKind::SelfAttention), lens(SiteKind::Cross)],
+        [(6, 6), (11, 11), (11, 6)]
+    );
+}
+
+#[test]
+fn a_trace_may_be_kept_over_the_file_it_was_opened_from() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("t.safetensors");
+    let trace = trace(SMALL, &Params::for_head_dim(SMALL.head_dim));
+    trace.save(&path).unwrap();
+    let opened = Trace::open(&path).unwrap();
+    opened.save(&path).unwrap();
+    same(&trace, &opened);
+    same(&trace, &Trace::open(&path).unwrap());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left behind");
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_says_where_and_leaves_nothing() {
+    let trace = Example::load().trace(false).unwrap();
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for path in [folder.path().join("none").join("t.safetensors"), file.join("t.safetensors"), folder.path().to_owned()]
+    {
+        let message = trace.save(&path).unwrap_err().to_string();
+        assert!(message.contains(path.to_str().unwrap()), "{message}");
+        assert!(message.contains("cannot write the trace"), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// Names, shapes and types are a promise to whoever opens the file with another tool.
+#[test]
+fn the_file_holds_what_its_format_says() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("t.safetensors");
+    let trace = trace(SMALL, &Params { causal: true, ..Params::for_head_dim(5) });
+    trace.save(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    assert_eq!(file.len(), 10);
+    for (part, shape) in [("q", [11, 4, 5]), ("k", [11, 2, 5]), ("v", [11, 2, 3]), ("out", [11, 4, 3])] {
+        let tensor = file.tensor(&format!("blocks.1.self.{part}")).unwrap();
+        assert_eq!((tensor.dtype(), tensor.shape()), (safetensors::Dtype::F32, &shape[..]));
+    }
+    let lse = file.tensor("blocks.1.self.lse").unwrap();
+    assert_eq!((lse.dtype(), lse.shape()), (safetensors::Dtype::F64, &[4, 11][..]));
+    assert_eq!(lse.data()[..8], trace.sites[1].lse[0].to_le_bytes());
+
+    let (_, metadata) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
+    let entry = &metadata.metadata().as_ref().unwrap()["attnscope"];
+    let entry: serde_json::Value = serde_json::from_str(entry).unwrap();
+    assert_eq!(entry["format"], 1);
+    assert_eq!(entry["sites"][1]["causal"], true);
+    assert_eq!(entry["sites"][1]["site"], "self");
+    assert_eq!(entry["model"]["sha256"], "00ff");
+    assert_eq!(entry["tokens"].as_array().unwrap().len(), 11);
+    readable(&path);
+}
+
+/// A trace is made to be handed on.
+fn readable(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o644);
+    }
+    let _ = path;
+}
