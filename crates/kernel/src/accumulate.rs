@@ -37,9 +37,8 @@ fn tile<S: Simd, const DIMS: usize>(
     acc: &mut [f32],
 ) {
     let (lanes, width) = (lanes::<S>(), <S::f32s as SimdBase<S>>::LEN);
-    let mut sums: [[S::f32s; VECTORS]; DIMS] = std::array::from_fn(|d| {
-        std::array::from_fn(|r| S::f32s::from_slice(simd, &acc[d * lanes + r * width..][..width]) * shrink[r])
-    });
+    // A block is summed by itself and then added, so that rounding grows with keys / block, not with keys.
+    let mut sums = [[S::f32s::splat(simd, 0.0); VECTORS]; DIMS];
     for (probs, value) in probs.chunks_exact(lanes).zip(values) {
         let value = &value[t..t + DIMS];
         let p: [S::f32s; VECTORS] =
@@ -53,7 +52,9 @@ fn tile<S: Simd, const DIMS: usize>(
     }
     for (sums, acc) in sums.iter().zip(acc.chunks_exact_mut(lanes)) {
         for r in 0..VECTORS {
-            sums[r].store_slice(&mut acc[r * width..(r + 1) * width]);
+            let at = r * width..(r + 1) * width;
+            let before = S::f32s::from_slice(simd, &acc[at.clone()]);
+            before.mul_add(shrink[r], sums[r]).store_slice(&mut acc[at]);
         }
     }
 }

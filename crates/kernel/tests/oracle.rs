@@ -299,3 +299,29 @@ fn the_mask_says_why() {
     assert_eq!(row, [Some("outside_window"), None, None, Some("future")]);
     assert_eq!(mask.visible(0), 0..1);
 }
+
+#[test]
+fn rounding_does_not_grow_with_the_number_of_keys() {
+    // Nearly uniform weights on values that cancel: the outputs are small beside what is summed.
+    let kv_len = 6000;
+    let q_shape = [1, 3, 1, 16];
+    let (q, k, v) = (normal(1, 48, 0.1), normal(2, kv_len * 16, 0.3), normal(3, kv_len * 16, 1.0));
+    let shape = [1, kv_len, 1, 16];
+    let (q, k, v) = (View::new(&q, q_shape).unwrap(), View::new(&k, shape).unwrap(), View::new(&v, shape).unwrap());
+    let params = Params::for_head_dim(16);
+    let want = reference::attention(q, k, v, &params).unwrap();
+    let largest = want.out.iter().fold(0.0, |max: f64, x| max.max(x.abs()));
+    for isa in Isa::all() {
+        let got = forward(q, k, v, &params, isa).unwrap();
+        let error = worst(&got.out, &want.out) / largest;
+        assert!(error < 2e-6, "{}: {error:e}", isa.name());
+        let row_sum: f64 = Recall::new(q, k, &got.lse, &params, isa)
+            .unwrap()
+            .tile(0, 0, 0..1, 0..kv_len)
+            .unwrap()
+            .weights
+            .iter()
+            .sum();
+        assert!((row_sum - 1.0).abs() < 1e-6, "{}: {row_sum}", isa.name());
+    }
+}
