@@ -213,6 +213,28 @@ fn panel<S: Simd>(simd: S, operands: Operands, task: Task) {
         for (x, acc) in place.out.iter_mut().zip(acc[lane..].iter().step_by(lanes)) {
             *x = if norm == 0.0 { 0.0 } else { acc * norm };
         }
+        if place.out.iter().any(|x| !x.is_finite()) {
+            let (query, head) = rows.at(range.start + lane);
+            alone(operands, q.row(batch, query, head), (batch, query, rows.kv_head), lse, place.out);
+        }
+    }
+}
+
+/// A row whose output is not finite, once more, over nothing but what it sees: in a partial block a hidden value has
+/// been multiplied by 0, which does not take a NaN or an infinity out.
+fn alone(operands: Operands, q: &[f32], at: (usize, usize, usize), lse: f64, out: &mut [f32]) {
+    let (batch, query, kv_head) = at;
+    let mut sums = vec![0.0f64; out.len()];
+    for key in operands.mask.visible(query) {
+        let k = operands.k.row(batch, key, kv_head);
+        let base2: f64 = q.iter().zip(k).map(|(q, k)| f64::from(q * operands.factor) * f64::from(*k)).sum();
+        let weight = (base2 * std::f64::consts::LN_2 - lse).exp();
+        for (sum, v) in sums.iter_mut().zip(operands.v.row(batch, key, kv_head)) {
+            *sum += weight * f64::from(*v);
+        }
+    }
+    for (out, sum) in out.iter_mut().zip(sums) {
+        *out = sum as f32;
     }
 }
 

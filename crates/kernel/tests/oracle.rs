@@ -257,6 +257,29 @@ fn nan_in_a_query_stays_in_its_row() {
 }
 
 #[test]
+fn a_hidden_value_changes_nothing_whatever_it_is() {
+    let params = Params { causal: true, window: Some(Window { left: 12, right: 0 }), ..Params::for_head_dim(8) };
+    let case = small(40, params);
+    for isa in Isa::all() {
+        let want = run(&case, isa);
+        for poison in [f32::NAN, f32::INFINITY] {
+            let mut poisoned = case.clone();
+            poisoned.k[7 * 16..8 * 16].fill(poison);
+            poisoned.v[7 * 16..8 * 16].fill(poison);
+            let got = run(&poisoned, isa);
+            for (at, (got, want)) in got.out.iter().zip(&want.out).enumerate() {
+                let query = at / 16;
+                if (7..20).contains(&query) {
+                    assert!(!got.is_finite(), "{}: query {query} sees the poisoned key", isa.name());
+                } else {
+                    assert!((got - want).abs() < 1e-6, "{}: query {query}: {got} for {want}", isa.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn empty_inputs_give_empty_outputs() {
     for (q_len, kv_len, batch) in [(0, 3, 1), (3, 0, 1), (3, 3, 0), (0, 0, 0)] {
         let (q, kv) = (vec![0.5; batch * q_len * 4], vec![0.5; batch * kv_len * 4]);
