@@ -1,12 +1,19 @@
 // Everything a person can do. Each action changes the view, then asks for what the view now needs.
 
 /** @import { Meta, Row, Site, Source } from './contract.js' */
-/** @import { View } from './address.js' */
+/** @import { Facing, Joining, Tab, View } from './address.js' */
+/** @import { Pattern, Statistic } from './patterns.js' */
+/** @import { MapView } from './map-address.js' */
 /** @import { Scale } from './scales.js' */
 /** @import { HeadRef } from './api.js' */
 import * as api from './api.js';
 import { ask, drop } from './asking.js';
-import { EMPTY_VIEW, parseAddress } from './address.js';
+import { EMPTY_VIEW, MOST_PINS, parseAddress } from './address.js';
+import { forgetGrid, loadGrid } from './heads-loading.js';
+import { headsInView } from './heads-picture.js';
+import { PATTERNS } from './patterns.js';
+import { afterTheMap } from './map-first.js';
+import { forgetSpread, loadSpread } from './spread-loading.js';
 import { get, nothing, set } from './store.js';
 
 /** Values are asked for whole, so only up to this many keys. */
@@ -27,10 +34,10 @@ export async function openAddress() {
 }
 
 /** @param {string} id */
-export const chooseSource = (id) => open({ ...EMPTY_VIEW, source: id });
+export const chooseSource = (id) => open({ ...EMPTY_VIEW, source: id, tab: get().view.tab });
 
 /** @param {string} text */
-export const chooseText = (text) => open({ ...get().view, text, query: null, key: null });
+export const chooseText = (text) => open({ ...get().view, text, query: null, key: null, pins: [] });
 
 /** @param {boolean} causal */
 export const chooseMask = (causal) => open({ ...get().view, causal });
@@ -38,10 +45,64 @@ export const chooseMask = (causal) => open({ ...get().view, causal });
 /** @param {Scale} scale */
 export const chooseScale = (scale) => set({ view: { ...get().view, scale } });
 
+/** How the map is drawn, and which part of it. @param {Partial<MapView>} changes */
+export const dressMap = (changes) => change(changes);
+
 /** @param {string} site */
 export function chooseSite(site) {
   const layer = get().trace.value?.sites.find((s) => s.site === site)?.layer ?? 0;
-  return move({ site, layer, head: 0 });
+  return move({ site, layer, head: 0, heads: null });
+}
+
+/** @param {Tab} tab */
+export const chooseTab = (tab) => (get().trace.value ? move({ tab }) : change({ tab }));
+
+/** Opens one head, or one cell of it, in the map. @param {Partial<Pick<View, 'layer' | 'head' | 'query' | 'key'>>} where */
+export const openInMap = (where) => move({ ...where, tab: 'cell' });
+
+/** @param {{layer: number, head: number}} where */
+export const pointAtHead = (where) => move(where);
+
+/** Goes to the pattern's clearest head. @param {Pattern | null} pattern */
+export function choosePattern(pattern) {
+  change({ pattern });
+  const { trace, view, grid } = get();
+  if (!pattern || !trace.value) return;
+  const { by, rising } = PATTERNS[pattern];
+  const [best] = headsInView(trace.value, { ...view, sort: by, rising, least: null, most: null }, grid.value).chosen;
+  if (best) pointAtHead({ layer: best.layer, head: best.head });
+}
+
+/** Bounds belong to the statistic they were set for. @param {Statistic | null} sort @param {boolean} [rising] */
+export const sortHeads = (sort, rising = false) =>
+  change({ sort, rising, ...(sort === get().view.sort ? {} : { least: null, most: null }) });
+
+/** @param {{least?: number | null, most?: number | null}} bounds */
+export const boundHeads = (bounds) => change(bounds);
+
+/** One head alone (null), several, or all of the layer, in the text. @param {View['heads']} heads */
+export const chooseHeads = (heads) => move({ heads, ...(Array.isArray(heads) ? { head: heads[0] } : {}) });
+
+/** @param {Facing} facing */
+export const face = (facing) => move({ facing });
+
+/** @param {Joining} joining */
+export const join = (joining) => move({ joining });
+
+/** Pins a token, or lets it go. @param {number} token */
+export function pin(token) {
+  const { pins } = get().view;
+  const without = pins.filter((i) => i !== token);
+  return move({ pins: without.length < pins.length ? without : [...pins.slice(0, MOST_PINS - 1), token] });
+}
+
+export const unpinAll = () => move({ pins: [] });
+
+/** The token under the pointer or the cursor of the text. @param {number | null} token */
+export function pointAtToken(token) {
+  if (get().hoverToken === token) return;
+  set({ hoverToken: token });
+  if (get().view.pins.length === 0) loadSpread();
 }
 
 /** @param {number} layer */
@@ -84,21 +145,26 @@ async function open(wanted) {
   const meta = await ask('trace', (signal) => obtain(source, view, signal));
   if (!meta) return;
   const same = before.trace.value?.source === meta.source && before.trace.value.text === meta.text;
-  if (!same) for (const slice of PARTS) drop(slice);
-  set({
-    ...(same
-      ? {}
-      : { heads: nothing(), row: nothing(), cell: nothing(), values: nothing(), worked: nothing(), tiles: nothing() }),
-    hover: null,
-    view: settle(meta, get().view, source),
-  });
+  if (!same) {
+    for (const slice of PARTS) {
+      drop(slice);
+      set({ [slice]: nothing() });
+    }
+    set({ tiles: nothing() });
+  }
+  if (before.trace.value?.id !== meta.id) {
+    forgetGrid();
+    forgetSpread();
+  }
+  asked.clear();
+  set({ hover: null, view: settle(meta, get().view, source) });
   if (meta.worked) ask('worked', (signal) => api.worked(meta.id, signal));
   else set({ worked: nothing() });
-  await Promise.all([loadLayer(), loadHead(), loadRow()]);
+  await loadView();
 }
 
-/** @type {('heads' | 'row' | 'cell' | 'values' | 'worked')[]} */
-const PARTS = ['heads', 'row', 'cell', 'values', 'worked'];
+/** @type {('heads' | 'row' | 'cell' | 'column' | 'values' | 'worked')[]} */
+const PARTS = ['heads', 'row', 'cell', 'column', 'values', 'worked'];
 
 /**
  * The run for a view: the one made before where the server still has it.
@@ -138,6 +204,16 @@ function settle(meta, view, source) {
     head: clamp(view.head, site.q_heads),
     query: clamp(query, site.q_len),
     key: key === null ? null : clamp(key, site.kv_len),
+    ...settleText(view, site),
+  };
+}
+
+/** @param {View} view @param {Site} site @returns {Pick<View, 'pins' | 'heads'>} */
+function settleText(view, site) {
+  const heads = Array.isArray(view.heads) ? view.heads.filter((h) => h < site.q_heads) : view.heads;
+  return {
+    pins: view.pins.every((i) => i < site.q_len) ? view.pins : view.pins.filter((i) => i < site.q_len),
+    heads: Array.isArray(heads) && heads.length === 0 ? null : heads,
   };
 }
 
@@ -160,17 +236,53 @@ async function move(changes) {
     head: clamp(wanted.head, site.q_heads),
     query: clamp(wanted.query ?? 0, site.q_len),
     key: wanted.key === null ? null : clamp(wanted.key, site.kv_len),
+    ...settleText(wanted, site),
   };
   set({ view, notice: null });
-  const newLayer = view.layer !== before.layer || view.site !== before.site;
-  const newHead = newLayer || view.head !== before.head;
-  const newRow = newHead || view.query !== before.query;
-  const newCell = newRow || view.key !== before.key;
-  await Promise.all([newLayer && loadLayer(), newHead && loadHead(), newRow ? loadRow() : newCell && loadCell()]);
+  await loadView();
+}
+
+/** Changes only how what is here is shown. @param {Partial<View>} changes */
+const change = (changes) => set({ view: { ...get().view, ...changes } });
+
+/** What each slice was last asked for, so that nothing is asked twice. @type {Map<string, string>} */
+const asked = new Map();
+
+/**
+ * @param {string} slice
+ * @param {unknown[]} what
+ * @param {() => unknown} load
+ */
+function need(slice, what, load) {
+  const name = what.join(' ');
+  if (asked.get(slice) === name) return null;
+  asked.set(slice, name);
+  return load();
+}
+
+/** Asks for what the tab in view needs and does not have. */
+async function loadView() {
+  const { tab, site, layer, head, query } = get().view;
+  if (tab === 'heads') await loadGrid();
+  else if (tab === 'text') await loadSpread();
+  else await loadCellView(site, layer, head, query);
+}
+
+/** @param {string} site @param {number} layer @param {number} head @param {number | null} query */
+async function loadCellView(site, layer, head, query) {
+  await Promise.all([
+    need('heads', [site, layer], loadLayer),
+    need('values', [site, layer, head], loadHead),
+    need('row', [site, layer, head, query], loadRow),
+    get().view.key !== null && loadCell(),
+  ]);
 }
 
 function loadLayer() {
-  return ask('heads', (signal) => living((ref) => api.heads(ref.trace, ref.site, ref.layer, signal)));
+  return ask('heads', async (signal) => {
+    await afterTheMap(signal);
+    return living((ref) => api.heads(ref.trace, ref.site, ref.layer, signal));
+  });
 }
 
 function loadHead() {
@@ -184,8 +296,7 @@ function loadHead() {
 }
 
 async function loadRow() {
-  const { query, key } = get().view;
-  if (key !== null) loadCell();
+  const { query } = get().view;
   const row = await ask('row', (signal) => living((ref) => api.row(ref, query ?? 0, signal)));
   if (!row || get().view.key !== null) return;
   set({ view: { ...get().view, key: strongest(row) } });
@@ -193,8 +304,15 @@ async function loadRow() {
 }
 
 function loadCell() {
-  const { query, key } = get().view;
-  return ask('cell', (signal) => living((ref) => api.cell(ref, query ?? 0, key ?? 0, signal)));
+  const { site, layer, head, query, key } = get().view;
+  return Promise.all([
+    need('cell', [site, layer, head, query, key], () =>
+      ask('cell', (signal) => living((ref) => api.cell(ref, query ?? 0, key ?? 0, signal))),
+    ),
+    need('column', [site, layer, head, key], () =>
+      ask('column', (signal) => living((ref) => api.column(ref, key ?? 0, signal))),
+    ),
+  ]);
 }
 
 /** @param {Row} row */

@@ -1,6 +1,6 @@
 // Questions to the server. Every failure becomes one sentence that can be shown as it is.
 
-/** @import { Cell, HeadFacts, Meta, Row, Source, Values, Worked } from './contract.js' */
+/** @import { Cell, Column, HeadFacts, Meta, Row, Source, Values, Worked } from './contract.js' */
 
 export class ApiError extends Error {
   /**
@@ -16,6 +16,11 @@ export class ApiError extends Error {
 /**
  * One head of one layer of one run.
  * @typedef {{trace: string, site: string, layer: number, head: number}} HeadRef
+ */
+
+/**
+ * The same, or the mean over the heads of the layer.
+ * @typedef {Omit<HeadRef, 'head'> & {head: number | 'mean'}} HeadOrMean
  */
 
 /** @typedef {{q0: number, q1: number, k0: number, k1: number}} Span  Half-open. */
@@ -46,6 +51,9 @@ export const cell = (ref, query, key, signal) => json(path(ref, 'cell', { query,
 /** @param {HeadRef} ref @param {number} query @param {AbortSignal} signal @returns {Promise<Row>} */
 export const row = (ref, query, signal) => json(path(ref, 'row', { query }), { signal });
 
+/** @param {HeadRef} ref @param {number} key @param {AbortSignal} signal @returns {Promise<Column>} */
+export const column = (ref, key, signal) => json(path(ref, 'column', { key }), { signal });
+
 /** @param {HeadRef} ref @param {AbortSignal} signal @returns {Promise<Values>} */
 export const values = (ref, signal) => json(path(ref, 'values', {}), { signal });
 
@@ -68,22 +76,91 @@ export function heads(id, site, layer, signal) {
 
 /**
  * A rectangle of weights, row by row; negative numbers say why a cell is hidden.
- * @param {HeadRef} ref
+ * @param {HeadOrMean} ref
  * @param {Span} span
  * @param {AbortSignal} signal
  * @returns {Promise<Float32Array>}
  */
 export async function tile(ref, span, signal) {
   const answer = await ask(path(ref, 'tile', span), { signal });
-  const view = new DataView(await answer.arrayBuffer());
+  const bytes = await answer.arrayBuffer();
   const count = (span.q1 - span.q0) * (span.k1 - span.k0);
-  if (view.byteLength !== 4 * count) throw new ApiError('The map came back with a wrong size. Reload the page.', 0);
-  // Through DataView: the bytes are little-endian whatever this machine is.
-  return Float32Array.from({ length: count }, (_, i) => view.getFloat32(4 * i, true));
+  if (bytes.byteLength !== 4 * count) throw new ApiError('The map came back with a wrong size. Reload the page.', 0);
+  return floats(bytes, 0, count);
 }
 
 /**
+ * A rectangle in squares of several cells: the largest and the mean weight of each.
  * @param {HeadRef} ref
+ * @param {Span} span
+ * @param {number} rows
+ * @param {number} columns
+ * @param {AbortSignal} signal
+ * @returns {Promise<[Float32Array, Float32Array]>}
+ */
+export async function pooled(ref, span, rows, columns, signal) {
+  const answer = await ask(path(ref, 'pooled', { ...span, rows, columns }), { signal });
+  const bytes = await answer.arrayBuffer();
+  const count = rows * columns;
+  if (bytes.byteLength !== 8 + 8 * count) throw new ApiError('The map came back with a wrong size. Reload the page.', 0);
+  return [floats(bytes, 8, count), floats(bytes, 8 + 4 * count, count)];
+}
+
+const LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+/**
+ * The bytes are little-endian whatever this machine is.
+ * @param {ArrayBuffer} bytes
+ * @param {number} from
+ * @param {number} count
+ */
+function floats(bytes, from, count) {
+  if (LITTLE_ENDIAN) return new Float32Array(bytes, from, count);
+  const view = new DataView(bytes, from);
+  return Float32Array.from({ length: count }, (_, i) => view.getFloat32(4 * i, true));
+}
+
+/** @typedef {{side: number, maps: Float32Array[]}} Thumbs  One map of side x side for each head, the largest weight of each block. */
+
+/**
+ * Every head of one layer, small.
+ * @param {string} id
+ * @param {string} site
+ * @param {number} layer
+ * @param {number} size  at most so many pixels a side
+ * @param {AbortSignal} signal
+ * @returns {Promise<Thumbs>}
+ */
+export async function thumbs(id, site, layer, size, signal) {
+  const params = new URLSearchParams({ layer: String(layer), size: String(size) });
+  if (site !== 'self') params.set('site', site);
+  const answer = await ask(`/api/traces/${encodeURIComponent(id)}/thumbs?${params}`, { signal });
+  const view = new DataView(await answer.arrayBuffer());
+  const [heads, side] = [view.getUint32(0, true), view.getUint32(4, true)];
+  const cells = side * side;
+  if (view.byteLength !== 8 + 4 * heads * cells)
+    throw new ApiError('The pictures of the heads came back with a wrong size. Reload the page.', 0);
+  const map = (/** @type {number} */ head) =>
+    Float32Array.from({ length: cells }, (_, i) => view.getFloat32(8 + 4 * (head * cells + i), true));
+  return { side, maps: Array.from({ length: heads }, (_, head) => map(head)) };
+}
+
+/**
+ * What is shown, as a file.
+ * @param {string} id
+ * @param {Record<string, string | number>} wish  what, format, layer, head, query, key, scale, palette, theme
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{blob: Blob, name: string | null}>}  the name the server gives it
+ */
+export async function exported(id, wish, signal) {
+  const params = new URLSearchParams(Object.entries(wish).map(([name, value]) => [name, String(value)]));
+  const answer = await ask(`/api/traces/${encodeURIComponent(id)}/export?${params}`, { signal });
+  const name = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? null;
+  return { blob: await answer.blob(), name };
+}
+
+/**
+ * @param {HeadOrMean} ref
  * @param {string} what
  * @param {Record<string, number>} more
  */

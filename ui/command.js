@@ -1,21 +1,48 @@
-// The same cell on the command line.
+// The same on the command line: a cell, a row, a map, the heads.
 
 /** @import { Source } from './contract.js' */
 /** @import { View } from './address.js' */
 
 /**
+ * A cell.
  * @param {Source} source
  * @param {View} view  with its query and key
- * @returns {string}
  */
-export function cellCommand(source, view) {
-  const words = ['attnscope', 'cell', shellWord(argumentOf(source))];
-  if (!source.text_fixed) words.push('--text', shellWord(view.text ?? source.text));
-  if (view.site !== 'self') words.push('--site', view.site);
-  words.push('--layer', String(view.layer), '--head', String(view.head));
-  words.push('--query', String(view.query), '--key', String(view.key));
-  if (source.causal_choice && (view.causal ?? source.causal)) words.push('--causal');
-  return words.join(' ');
+export const cellCommand = (source, view) =>
+  command('cell', source, view, ...headWords(view, view.head), '--query', view.query, '--key', view.key);
+
+/** The map. @param {Source} source @param {View} view */
+export const mapCommand = (source, view) => command('show', source, view, ...headWords(view, view.head));
+
+/** Every head. @param {Source} source @param {View} view */
+export const headsCommand = (source, view) => command('heads', source, view);
+
+/**
+ * One row of a head, or of the mean of its layer.
+ * @param {Source} source
+ * @param {View} view
+ * @param {number | null} query
+ * @param {number | 'mean'} [head]
+ */
+export const rowCommand = (source, view, query, head = view.head) =>
+  command('row', source, view, ...headWords(view, head), '--query', query);
+
+/** @param {View} view @param {number | 'mean'} head */
+const headWords = (view, head) => [
+  ...(view.site === 'self' ? [] : ['--site', view.site]),
+  ...['--layer', view.layer, '--head', head],
+];
+
+/**
+ * @param {string} what
+ * @param {Source} source
+ * @param {View} view
+ * @param {...(string | number | null)} more
+ */
+function command(what, source, view, ...more) {
+  const text = source.text_fixed ? [] : ['--text', shellWord(view.text ?? source.text)];
+  const mask = source.causal_choice && (view.causal ?? source.causal) ? ['--causal'] : [];
+  return ['attnscope', what, shellWord(argumentOf(source)), ...text, ...more, ...mask].join(' ');
 }
 
 /** @param {Source} source */

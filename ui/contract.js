@@ -102,6 +102,19 @@
  * @property {{index: number, token: string, weight: number}[]} strongest
  */
 
+/**
+ * @typedef {object} Column          Who listens to one key.
+ * @property {number} layer
+ * @property {number | 'mean'} head
+ * @property {string} site
+ * @property {Place} key
+ * @property {number[]} weights      One for each query.
+ * @property {(HiddenReason | null)[]} mask
+ * @property {number} received       Their sum.
+ * @property {number} visible        Queries that may see the key.
+ * @property {{index: number, token: string, weight: number}[]} strongest
+ */
+
 /** @typedef {{v: number[][]}} Values */
 
 /**

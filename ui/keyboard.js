@@ -22,7 +22,7 @@ export function listenToKeys() {
     const at = event.target instanceof Element ? event.target : document.body;
     if (at.closest('input, textarea, select, [contenteditable]')) return;
     const onMap = at.matches('attention-map canvas');
-    const free = at === document.body;
+    const free = at === document.body && get().view.tab === 'cell';
     const arrow = event.key.startsWith('Arrow');
     const act = ANYWHERE[event.key] ?? (onMap || (free && arrow) ? ON_THE_MAP[event.key] : undefined);
     if (act) {

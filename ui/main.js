@@ -2,8 +2,13 @@
 
 import './parts/attention-map.js';
 import './parts/cell-headline.js';
+import './parts/column-listeners.js';
+import './parts/head-card.js';
 import './parts/head-facts.js';
+import './parts/head-grid.js';
+import './parts/head-patterns.js';
 import './parts/head-picker.js';
+import './parts/heads-headline.js';
 import './parts/map-legend.js';
 import './parts/projection-board.js';
 import './parts/run-facts.js';
@@ -14,8 +19,13 @@ import './parts/step-mix.js';
 import './parts/step-scale.js';
 import './parts/step-softmax.js';
 import './parts/step-vectors.js';
+import './parts/take-along.js';
+import './parts/text-choice.js';
+import './parts/text-pins.js';
+import './parts/text-view.js';
 import './parts/theme-switch.js';
 import './parts/token-ribbon.js';
+import './parts/view-tabs.js';
 import { openAddress, start } from './actions.js';
 import { formatAddress } from './address.js';
 import { vars } from './dom.js';
@@ -25,6 +35,7 @@ import { get, set, watch } from './store.js';
 import { lightTerms } from './term-light.js';
 import { plain } from './tokens.js';
 
+openTab();
 followView();
 nameTheTab();
 dimWhatIsOld();
@@ -58,11 +69,25 @@ function followView() {
   addEventListener('hashchange', openAddress);
 }
 
+/** Shows the panel of the tab in view; the others rest. */
+function openTab() {
+  const panels = document.querySelectorAll('[data-tab]');
+  watch(
+    (s) => [s.view.tab],
+    (tab) => {
+      for (const panel of panels)
+        if (panel instanceof HTMLElement) panel.hidden = panel.dataset.tab !== tab;
+    },
+  );
+}
+
 /** The tab says which cell it shows. */
 function nameTheTab() {
   watch(
-    (s) => [s.cell.value, s.trace.value],
-    (cell, meta) => {
+    (s) => [s.cell.value, s.trace.value, s.view.tab],
+    (cell, meta, tab) => {
+      if (tab !== 'cell')
+        return void (document.title = `${tab === 'heads' ? 'Heads' : 'Text'}${meta ? ` of ${meta.model.name}` : ''} · attnscope`);
       const [query, key] = cell && meta ? [meta.tokens[cell.query.index], meta.tokens[cell.key.index]] : [];
       document.title =
         cell && query && key ? `${plain(query)} → ${plain(key)} ${show(cell.weight)} · attnscope` : 'attnscope';
@@ -93,10 +118,10 @@ function keepMapInSight() {
 
 /** A link to an anchor would overwrite the address, which is the state. */
 function skipLink() {
-  const target = document.getElementById('working');
   document.querySelector('.skip')?.addEventListener('click', (event) => {
     event.preventDefault();
-    target?.focus();
+    const { tab } = get().view;
+    document.getElementById(tab === 'cell' ? 'working' : `panel-${tab}`)?.focus();
   });
 }
 

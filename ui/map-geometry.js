@@ -1,23 +1,30 @@
-// Where everything on the map stands, in CSS pixels. Pure arithmetic.
-
-/** @import { Span } from './api.js' */
-/** @import { Spot } from './store.js' */
+// Where the map stands on its canvas, in CSS pixels. Pure arithmetic; what is scrolled and zoomed
+// into view is the camera's business.
 
 /**
- * @typedef {object} Geometry
+ * @typedef {object} Frame
  * @property {number} rows
  * @property {number} columns
- * @property {number} cell     Side of one cell
  * @property {number} left     Room for the names of the rows
  * @property {number} top      Room for the names of the columns
+ * @property {number} width    Of the part that shows cells
+ * @property {number} height
  * @property {number} right    Room for slanted column names that lean over the edge
  * @property {boolean} slanted Column names lie at a slant
+ * @property {number} fit      Side of a cell where the whole map is shown
+ * @property {number} ratio    Device pixels per CSS pixel
  */
 
-/** A cell never grows beyond this. */
-const LARGEST = 64;
+/** A cell does not grow beyond this unless someone zooms in. */
+const LARGEST = 72;
 /** A name needs this much height. */
 export const NAME_ROOM = 14;
+/** Sine and cosine of the slant, 45 degrees. */
+export const SLANT = Math.SQRT1_2;
+/** Beside and below the cells, for the frame of one at the edge. */
+export const EDGE = 6;
+/** Maps with more rows than this have room for a minimap in their corner. */
+const LARGE = 48;
 
 /**
  * @param {object} wish
@@ -25,94 +32,47 @@ export const NAME_ROOM = 14;
  * @param {number} wish.columns
  * @param {number} wish.width      There is
  * @param {number} wish.height
- * @param {number} wish.zoom       1 shows all that can be shown
  * @param {number} wish.ratio      Device pixels per CSS pixel
  * @param {number} wish.rowName    Widest row name, in CSS pixels
  * @param {number} wish.columnName Widest column name
- * @returns {Geometry}
+ * @returns {Frame}
  */
-export function layOut({ rows, columns, width, height, zoom, ratio, rowName, columnName }) {
-  const left = Math.ceil(rowName) + 12;
-  const flatTop = NAME_ROOM + 12;
-  const slantTop = Math.ceil(columnName * SLANT) + 14;
-  const slantRight = Math.min(Math.ceil(columnName * SLANT), 44);
-  const fit = (/** @type {number} */ top, /** @type {number} */ right) =>
-    sized(Math.max(1 / ratio, Math.min((width - left - right) / columns, (height - top) / rows)) * zoom, ratio);
-  const flat = fit(flatTop, 2);
-  if (columnName + 1 <= flat) return { rows, columns, cell: flat, left, top: flatTop, right: 2, slanted: false };
-  return { rows, columns, cell: fit(slantTop, slantRight), left, top: slantTop, right: slantRight, slanted: true };
+export function layOut({ rows, columns, width, height, ratio, rowName, columnName }) {
+  const corner = Math.max(rows, columns) > LARGE ? Math.min(92, Math.floor(width / 5)) : 0;
+  const left = Math.max(Math.ceil(rowName) + 12, corner);
+  const shape = (/** @type {number} */ top, /** @type {number} */ right, /** @type {boolean} */ slanted) => {
+    const fit = whole(Math.min((width - left - right) / columns, (height - top - EDGE) / rows), rows, columns, ratio);
+    return { rows, columns, left, top, right, slanted, fit, ratio, width: columns * fit, height: rows * fit };
+  };
+  const flat = shape(Math.max(NAME_ROOM + 12, corner), EDGE, false);
+  if (columnName + 1 <= flat.fit) return flat;
+  const lean = Math.ceil(columnName * SLANT);
+  return shape(Math.max(lean + 14, corner), Math.max(EDGE, Math.min(lean, width < 480 ? 22 : 44)), true);
 }
 
-/** Sine and cosine of the slant, 45 degrees. */
-export const SLANT = Math.SQRT1_2;
-
 /**
- * Cells are whole device pixels, so that all are equally large.
- * @param {number} side
+ * The side of a cell that shows the whole map. Where it costs little room a cell is a whole number of
+ * device pixels; else cells of one or more pixels may differ by one. Where cells are smaller than a
+ * pixel, the longer side of the map is a whole number of pixels.
+ * @param {number} side  there would be room for
+ * @param {number} rows
+ * @param {number} columns
  * @param {number} ratio
  */
-function sized(side, ratio) {
-  const pixels = Math.max(1, Math.floor(Math.min(side, LARGEST) * ratio));
-  return pixels / ratio;
+function whole(side, rows, columns, ratio) {
+  const pixels = Math.min(side, LARGEST) * ratio;
+  if (pixels < 1) {
+    const longest = Math.max(rows, columns);
+    return Math.max(1, Math.floor(pixels * longest)) / longest / ratio;
+  }
+  const even = Math.floor(pixels);
+  return (even / pixels > 0.92 ? even : pixels) / ratio;
 }
 
-/** @param {Geometry} g */
-export const mapWidth = (g) => g.left + g.columns * g.cell + g.right;
-/** @param {Geometry} g */
-export const mapHeight = (g) => g.top + g.rows * g.cell + 2;
-
-/**
- * The cells that can be seen.
- * @param {Geometry} g
- * @param {{x: number, y: number, width: number, height: number}} window  scrolled to x, y
- * @returns {Span}
- */
-export function seen(g, { x, y, width, height }) {
-  const first = (/** @type {number} */ at) => Math.max(0, Math.floor(at / g.cell));
-  const last = (/** @type {number} */ at, /** @type {number} */ count) => Math.min(count, Math.ceil(at / g.cell));
-  return {
-    q0: Math.min(first(y), g.rows - 1),
-    q1: Math.max(1, last(y + height - g.top, g.rows)),
-    k0: Math.min(first(x), g.columns - 1),
-    k1: Math.max(1, last(x + width - g.left, g.columns)),
-  };
-}
-
-/**
- * The cell under a point of the window.
- * @param {Geometry} g
- * @param {{x: number, y: number}} scroll
- * @param {number} px
- * @param {number} py
- * @returns {Spot | null}
- */
-export function cellAt(g, scroll, px, py) {
-  if (px < g.left || py < g.top) return null;
-  const key = Math.floor((px - g.left + scroll.x) / g.cell);
-  const query = Math.floor((py - g.top + scroll.y) / g.cell);
-  return key < g.columns && query < g.rows ? { query, key } : null;
-}
-
-/**
- * How far to scroll so that a cell is in view.
- * @param {Geometry} g
- * @param {{x: number, y: number, width: number, height: number}} window
- * @param {Spot} spot
- * @returns {{x: number, y: number}}
- */
-export function reveal(g, window, spot) {
-  const one = (/** @type {number} */ index, /** @type {number} */ at, /** @type {number} */ room) => {
-    const margin = Math.min(2 * g.cell, room / 4);
-    const start = index * g.cell - margin;
-    const end = (index + 1) * g.cell + margin;
-    if (start < at) return Math.max(0, start);
-    return end > at + room ? end - room : at;
-  };
-  return {
-    x: one(spot.key, window.x, window.width - g.left),
-    y: one(spot.query, window.y, window.height - g.top),
-  };
-}
+/** @param {Frame} f */
+export const canvasWidth = (f) => f.left + f.width + f.right;
+/** @param {Frame} f */
+export const canvasHeight = (f) => f.top + f.height + EDGE;
 
 /**
  * Only every so many names have room: the smallest round step at which they do.

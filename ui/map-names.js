@@ -2,9 +2,8 @@
 // written, and always the two of the cell in view.
 
 /** @import { Token } from './contract.js' */
-/** @import { Geometry } from './map-geometry.js' */
 /** @import { Scene } from './map-painter.js' */
-import { NAME_ROOM, nameStep, SLANT } from './map-geometry.js';
+import { nameStep, SLANT } from './map-geometry.js';
 import { plain } from './tokens.js';
 
 /** Longer names are cut with an ellipsis. */
@@ -43,66 +42,66 @@ export function widestName(ctx, tokens, font, most) {
 
 /** @param {CanvasRenderingContext2D} ctx @param {Scene} scene */
 function rows(ctx, scene) {
-  const { g, window, part, queries, chosen, hover, inks, font, nameSize } = scene;
+  const { f, c, part, queries, chosen, hover, inks, font, nameSize } = scene;
   ctx.save();
   ctx.beginPath();
-  ctx.rect(0, g.top - 8, g.left, window.height - g.top + 8);
+  ctx.rect(0, f.top - 8, f.left, f.height + 16);
   ctx.clip();
   ctx.textBaseline = 'middle';
   ctx.textAlign = 'right';
-  for (const { index, strong } of written(part.q0, part.q1, g.cell, chosen?.query, hover?.query, nameSize * 1.2)) {
-    const y = g.top + (index + 0.5) * g.cell - window.y;
+  const room = nameSize * 1.2;
+  for (const { index, strong } of written(part.q0, part.q1, c.cell, chosen?.query, hover?.query, room)) {
+    const y = f.top + (index + 0.5) * c.cell - c.y;
     ctx.font = `${strong ? '600 ' : ''}${nameSize}px ${font}`;
     ctx.fillStyle = strong === 'chosen' ? inks.q : strong ? inks.ink : inks.soft;
-    ctx.fillText(cut(ctx, nameOf(queries, index, g), g.left - 12), g.left - 8, y);
-    tick(ctx, g.left - 5, y, 4, 0, inks.line);
+    ctx.fillText(cut(ctx, nameOf(queries, index), f.left - 12), f.left - 8, y);
+    tick(ctx, f.left - 5, y, 4, 0, inks.line);
   }
   ctx.restore();
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {Scene} scene */
 function columns(ctx, scene) {
-  const { g, window, part, keys, chosen, hover, inks, font, nameSize } = scene;
+  const { f, c, part, keys, chosen, hover, inks, font, nameSize } = scene;
+  const slanted = f.slanted;
   ctx.save();
   ctx.beginPath();
-  ctx.rect(g.left - 6, 0, window.width - g.left + 6, g.top);
+  ctx.rect(f.left - 6, 0, f.width + f.right + 6, f.top);
   ctx.clip();
   ctx.textBaseline = 'middle';
-  for (const { index, strong } of written(
-    part.k0,
-    part.k1,
-    g.cell,
-    chosen?.key,
-    hover?.key,
-    nameSize * (g.slanted ? 1.6 : 1.2),
-  )) {
-    const x = g.left + (index + 0.5) * g.cell - window.x;
+  const apart = nameSize * (slanted ? 1.6 : 1.2);
+  for (const { index, strong } of written(part.k0, part.k1, c.cell, chosen?.key, hover?.key, apart)) {
+    const x = f.left + (index + 0.5) * c.cell - c.x;
+    if (x < f.left || x > f.left + f.width) continue;
     ctx.font = `${strong ? '600 ' : ''}${nameSize}px ${font}`;
     ctx.fillStyle = strong === 'chosen' ? inks.k : strong ? inks.ink : inks.soft;
     ctx.save();
-    ctx.translate(x, g.top - 9);
-    if (g.slanted) {
+    ctx.translate(x, f.top - 9);
+    if (slanted) {
       ctx.rotate(-Math.PI / 4);
       ctx.textAlign = 'left';
-      ctx.fillText(cut(ctx, nameOf(keys, index, g), (g.top - 14) / SLANT), 0, 0);
+      const room = Math.min(f.top - 14, f.left + f.width + f.right - x - 6) / SLANT;
+      ctx.fillText(cut(ctx, nameOf(keys, index), room), 0, 0);
     } else {
       ctx.textAlign = 'center';
-      ctx.fillText(plain(keys[index]), 0, -4);
+      ctx.fillText(cut(ctx, nameOf(keys, index), Math.max(c.cell, f.fit) + 2), 0, -4);
     }
     ctx.restore();
-    tick(ctx, x, g.top - 5, 0, 4, inks.line);
+    tick(ctx, x, f.top - 5, 0, 4, inks.line);
   }
   ctx.restore();
 }
 
+/** From this many tokens on a name alone does not say where it is. */
+export const NUMBERED = 24;
+
 /**
- * Where not all are written, the index says which this is.
+ * In a longer text the index says which this is.
  * @param {Token[]} tokens
  * @param {number} index
- * @param {Geometry} g
  */
-function nameOf(tokens, index, g) {
-  return nameStep(g.cell, NAME_ROOM) > 1 ? `${index} ${plain(tokens[index])}` : plain(tokens[index]);
+function nameOf(tokens, index) {
+  return tokens.length >= NUMBERED ? `${index} ${plain(tokens[index])}` : plain(tokens[index]);
 }
 
 /**

@@ -1,34 +1,65 @@
-// The one ramp of colours for weights: a single hue (amber) whose lightness always falls (light
-// page) or always rises (dark page) with the weight, so it also reads in grey and with any colour vision.
+// The ramps of colours for weights. The lightness of each always falls (light page) or always rises
+// (dark page) with the weight, so all also read in grey. Amber is one hue; viridis and cividis follow
+// the colour maps of those names, made for any colour vision; grey has no hue at all.
 
 /** @typedef {[number, number, number]} Rgb */
 /** @typedef {'light' | 'dark'} Theme */
+/** @typedef {'amber' | 'viridis' | 'cividis' | 'grey'} Palette */
 
-/** @type {Record<Theme, string[]>} */
+/** @type {Record<Palette, Record<Theme, string[]>>} */
 const STOPS = {
-  light: ['fdf5df', 'fbdd93', 'f0a73a', 'c26a12', '6d2f06'],
-  dark: ['2a2113', '614211', 'a96c12', 'eaaa33', 'ffeebb'],
+  amber: {
+    light: ['fdf5df', 'fbdd93', 'f0a73a', 'c26a12', '6d2f06'],
+    dark: ['2a2113', '614211', 'a96c12', 'eaaa33', 'ffeebb'],
+  },
+  viridis: {
+    light: ['fbf8c8', 'd3e35a', '6ccd5a', '24a485', '26808e', '34608d', '443a83', '3b0a4f'],
+    dark: ['2b0f3d', '45327f', '3a548c', '297a8e', '1fa188', '5ec962', 'addc30', 'fdf07a'],
+  },
+  cividis: {
+    light: ['fff6c4', 'f5dd62', 'cfba68', 'a69d75', '7d7c78', '575d6d', '2f4470', '00224e'],
+    dark: ['0c2140', '1f3b6f', '4b546c', '6e7074', '928d78', 'b8aa6d', 'e0cb57', 'fff3a0'],
+  },
+  grey: { light: ['f3f2ee', 'c9c8c5', '8f8e8c', '545352', '141414'], dark: ['24231f', '55534e', '8b8984', 'c4c2bd', 'fdfcf8'] },
 };
+
+/** What each is called where it can be chosen. @type {Record<Palette, string>} */
+export const PALETTES = { amber: 'amber', viridis: 'viridis', cividis: 'cividis', grey: 'grey' };
+
+/**
+ * @param {string | null | undefined} name
+ * @returns {name is Palette}
+ */
+export const isPalette = (name) => name !== null && name !== undefined && Object.hasOwn(PALETTES, name);
 
 const STEPS = 256;
 
-/** @type {Record<Theme, Uint8ClampedArray>} */
-const RAMPS = { light: ramp(STOPS.light), dark: ramp(STOPS.dark) };
+/** @type {Map<string, Uint8ClampedArray>} */
+const ramps = new Map();
 
 /**
- * The ramp as RGBA bytes: 256 colours from weight 0 to weight 1.
+ * The ramp as RGBA bytes: 256 colours from the smallest weight to the largest.
  * @param {Theme} theme
+ * @param {Palette} [palette]
+ * @returns {Uint8ClampedArray}
  */
-export const rampBytes = (theme) => RAMPS[theme];
+export function rampBytes(theme, palette = 'amber') {
+  const known = ramps.get(`${theme} ${palette}`);
+  if (known) return known;
+  const bytes = ramp(STOPS[palette][theme]);
+  ramps.set(`${theme} ${palette}`, bytes);
+  return bytes;
+}
 
 /**
  * @param {Theme} theme
  * @param {number} at  0 to 1
+ * @param {Palette} [palette]
  * @returns {Rgb}
  */
-export function rampAt(theme, at) {
+export function rampAt(theme, at, palette = 'amber') {
   const i = 4 * Math.round(Math.min(1, Math.max(0, at)) * (STEPS - 1));
-  const bytes = RAMPS[theme];
+  const bytes = rampBytes(theme, palette);
   return [bytes[i], bytes[i + 1], bytes[i + 2]];
 }
 

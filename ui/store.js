@@ -1,8 +1,12 @@
 // The page's whole state in one place. Parts of the page watch slices of it and draw them;
 // only `actions.js` changes it.
 
-/** @import { Cell, HeadFacts, Meta, Row, Source, Values, Worked } from './contract.js' */
+/** @import { Cell, Column, HeadFacts, Meta, Row, Source, Values, Worked } from './contract.js' */
 /** @import { View } from './address.js' */
+/** @import { Span } from './api.js' */
+/** @import { Grid } from './heads-loading.js' */
+/** @import { Shown } from './map-shown.js' */
+/** @import { Spread } from './spread.js' */
 import { EMPTY_VIEW } from './address.js';
 
 /**
@@ -17,7 +21,10 @@ import { EMPTY_VIEW } from './address.js';
  */
 
 /** @typedef {'q' | 'k' | 'v' | 'score' | 'weight'} Term  A quantity with a colour of its own. */
-/** @typedef {{query: number, key: number}} Spot */
+/**
+ * A cell; on a map that is zoomed out it stands for a block, once known with the largest weight there.
+ * @typedef {{query: number, key: number, block?: Span, weight?: number}} Spot
+ */
 
 /**
  * @typedef {object} State
@@ -27,10 +34,16 @@ import { EMPTY_VIEW } from './address.js';
  * @property {Asked<HeadFacts[]>} heads   of one layer
  * @property {Asked<Row>} row
  * @property {Asked<Cell>} cell
+ * @property {Asked<Column>} column
+ * @property {Asked<Grid>} grid           Every head at a glance
+ * @property {Asked<Spread>} spread       What the pinned or pointed-at tokens attend to
  * @property {Asked<Values>} values
  * @property {Asked<Worked>} worked
  * @property {Asked<number>} tiles        How many tiles of the map have come
+ * @property {Shown | null} shown         What the map shows now
  * @property {Spot | null} hover          The cell under the pointer
+ * @property {{layer: number, head: number} | null} hoverHead  The head under the pointer
+ * @property {number | null} hoverToken   The token of the text under the pointer
  * @property {Term | null} lit            The quantity being pointed at in a formula
  * @property {string | null} notice       One message about the address
  * @property {'light' | 'dark'} theme
@@ -47,10 +60,16 @@ let state = {
   heads: nothing(),
   row: nothing(),
   cell: nothing(),
+  column: nothing(),
+  grid: nothing(),
+  spread: nothing(),
   values: nothing(),
   worked: nothing(),
   tiles: nothing(),
+  shown: null,
   hover: null,
+  hoverHead: null,
+  hoverToken: null,
   lit: null,
   notice: null,
   theme: 'light',

@@ -22,6 +22,7 @@ export function themeInks() {
       ink: read('--ink'),
       soft: read('--ink-soft'),
       line: read('--line'),
+      pending: read('--card'),
       hatch: read('--hatch'),
       hatchLine: read('--hatch-line'),
       q: read('--q'),

@@ -46,6 +46,16 @@ export async function view(...sources) {
 }
 
 /**
+ * What the command line says, as JSON.
+ * @param {...(string | number)} args  without --json
+ * @returns {Promise<any>}
+ */
+export async function cliJson(...args) {
+  const { stdout } = await run(/** @type {string} */ (BINARY), [...args.map(String), '--json'], { maxBuffer: 1 << 28 });
+  return JSON.parse(stdout);
+}
+
+/**
  * What the command line says about a cell.
  * @param {string} source
  * @param {{query: number, key: number, layer?: number, head?: number, text?: string, causal?: boolean}} of

@@ -33,13 +33,22 @@ export function launch() {
  * @param {'light' | 'dark'} [how.scheme]
  * @param {string} [how.hash]
  * @param {number} [how.patience]  Milliseconds until the first cell has to be there
+ * @param {string} [how.until]     What has to be there instead of the first cell
  * @param {(page: Page) => Promise<unknown>} [how.before]  runs before the page is loaded
  * @returns {Promise<Opened>}
  */
 export async function open(
   browser,
   url,
-  { width = 1440, height = 900, scheme = 'light', hash = '', patience = 30000, before } = {},
+  {
+    width = 1440,
+    height = 900,
+    scheme = 'light',
+    hash = '',
+    patience = 30000,
+    until = 'cell-headline h2',
+    before,
+  } = {},
 ) {
   const context = await browser.newContext({
     viewport: { width, height },
@@ -60,7 +69,7 @@ export async function open(
   });
   await before?.(page);
   await page.goto(url + hash);
-  await page.locator('cell-headline h2').waitFor({ timeout: patience });
+  await page.locator(until).first().waitFor({ timeout: patience });
   return { page, complaints };
 }
 
@@ -107,11 +116,10 @@ export async function values(page, selector) {
 export async function clickCell(page, query, key, count) {
   const at = await page.evaluate(
     ([q, k, n]) => {
-      const box = /** @type {HTMLElement} */ (document.querySelector('attention-map .window'));
       const map = /** @type {any} */ (document.querySelector('attention-map'));
-      const { cell, left, top } = map.geometry;
+      const { cell, left, top, x, y } = map.geometry;
       if (map.geometry.columns !== n) throw new Error(`the map has ${map.geometry.columns} columns, not ${n}`);
-      return { x: left + (k + 0.5) * cell - box.scrollLeft, y: top + (q + 0.5) * cell - box.scrollTop };
+      return { x: left + (k + 0.5) * cell - x, y: top + (q + 0.5) * cell - y };
     },
     [query, key, count],
   );

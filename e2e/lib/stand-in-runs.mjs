@@ -155,8 +155,9 @@ function hiddenBy(run, i, j) {
   return run.window && (j < i - run.window.left || j > i + run.window.right) ? 'outside_window' : null;
 }
 
-/** @param {Run} run @param {number} layer @param {number} head @param {number} i */
+/** @param {Run} run @param {number} layer @param {number | 'mean'} head @param {number} i @returns {any} */
 export function rowOf(run, layer, head, i) {
+  if (head === 'mean') return meanRow(run, layer, i);
   const { q, k } = run.head(layer, head);
   const scale = 1 / Math.sqrt(run.head_dim);
   const scores = k.map((key) => dot(q[i], key) * scale);
@@ -183,6 +184,60 @@ export function rowOf(run, layer, head, i) {
       .sort((a, b) => b.weight - a.weight)
       .slice(0, 20),
   };
+}
+
+/** @param {Run} run @param {number} layer @param {number} i */
+function meanRow(run, layer, i) {
+  const rows = Array.from({ length: run.q_heads }, (_, head) => rowOf(run, layer, head, i));
+  const weights = rows[0].weights.map(
+    (/** @type {number} */ _, /** @type {number} */ j) => rows.reduce((sum, row) => sum + row.weights[j], 0) / rows.length,
+  );
+  return { ...rows[0], head: 'mean', weights, scores: null, lse: null };
+}
+
+/** @param {Run} run @param {number} layer @param {number | 'mean'} head @param {number} j */
+export function columnOf(run, layer, head, j) {
+  const rows = run.tokens.map((_, i) => rowOf(run, layer, head, i));
+  const place = (/** @type {number} */ index) => ({ index, token: run.tokens[index].text });
+  const weights = rows.map((row) => row.weights[j]);
+  const mask = rows.map((row) => row.mask[j]);
+  return {
+    layer,
+    head,
+    site: 'self',
+    key: place(j),
+    weights,
+    mask,
+    received: weights.reduce((a, b) => a + b, 0),
+    visible: mask.filter((why) => why === null).length,
+    strongest: weights
+      .map((weight, index) => ({ ...place(index), weight }))
+      .sort((a, b) => b.weight - a.weight)
+      .slice(0, 20),
+  };
+}
+
+/**
+ * Every head of a layer as the largest weight of each block; what is hidden is -1.
+ * @param {Run} run
+ * @param {number} layer
+ * @param {number} size
+ */
+export function thumbsOf(run, layer, size) {
+  const n = run.tokens.length;
+  const side = Math.min(size, n);
+  const maps = Array.from({ length: run.q_heads }, (_, head) => {
+    const map = new Float32Array(side * side).fill(-1);
+    for (let i = 0; i < n; i++) {
+      const row = rowOf(run, layer, head, i);
+      for (let j = 0; j < n; j++) {
+        const at = Math.floor((i * side) / n) * side + Math.floor((j * side) / n);
+        if (!row.mask[j]) map[at] = Math.max(map[at], row.weights[j]);
+      }
+    }
+    return map;
+  });
+  return { side, maps };
 }
 
 /** @param {Run} run @param {number} layer @param {number} head @param {number} i @param {number} j */
@@ -212,7 +267,7 @@ export function cellOf(run, layer, head, i, j) {
     weight: row.weights[j],
     row_sum: row.row_sum,
     v: v[j],
-    out: v[0].map((_, c) => row.weights.reduce((sum, w, key) => sum + w * v[key][c], 0)),
+    out: v[0].map((_, c) => row.weights.reduce((/** @type {number} */ sum, /** @type {number} */ w, /** @type {number} */ key) => sum + w * v[key][c], 0)),
     share: all > 0 ? length(j) / all : 0,
   };
 }

@@ -5,7 +5,8 @@ import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { cellOf, exampleRun, headsOf, madeUpRun, rowOf } from './stand-in-runs.mjs';
+import { pooled } from './stand-in-pooled.mjs';
+import { cellOf, columnOf, exampleRun, headsOf, madeUpRun, rowOf, thumbsOf } from './stand-in-runs.mjs';
 
 const ROOT = new URL('../../', import.meta.url);
 const CODES = ['future', 'outside_window', 'padding', 'other_segment', 'knocked_out'];
@@ -60,6 +61,17 @@ const SOURCES = [
     family: 'llama',
     note: 'Made-up numbers.',
     text: 'longer',
+    text_fixed: true,
+    causal: true,
+    causal_choice: false,
+  },
+  {
+    id: 'book',
+    label: 'Stand-in, 8,000 tokens',
+    kind: 'model',
+    family: 'llama',
+    note: 'Made-up numbers.',
+    text: 'book',
     text_fixed: true,
     causal: true,
     causal_choice: false,
@@ -161,6 +173,8 @@ export class StandIn {
                 layers: 2,
                 window: { left: 255, right: 0 },
               })
+            : source.id === 'book'
+              ? madeUpRun({ id: 'book', source: 'book', text, tokens: manyTokens(8000), layers: 2 })
             : madeUpRun({
                 id: `${source.id}-${Buffer.from(text).toString('hex').slice(0, 40)}`,
                 source: source.id,
@@ -174,13 +188,26 @@ export class StandIn {
   /** @param {import('./stand-in-runs.mjs').Run} run @param {string | undefined} what @param {URLSearchParams} p @param {import('node:http').ServerResponse} response */
   #about(run, what, p, response) {
     const n = (/** @type {string} */ name) => Number(p.get(name) ?? 0);
+    const head = p.get('head') === 'mean' ? 'mean' : n('head');
     switch (what) {
       case undefined:
         return send(response, 200, meta(run));
       case 'cell':
         return send(response, 200, cellOf(run, n('layer'), n('head'), n('query'), n('key')));
       case 'row':
-        return send(response, 200, rowOf(run, n('layer'), n('head'), n('query')));
+        return send(response, 200, rowOf(run, n('layer'), head, n('query')));
+      case 'column':
+        return send(response, 200, columnOf(run, n('layer'), head, n('key')));
+      case 'thumbs':
+        return thumbs(run, n('layer'), n('size'), response);
+      case 'export':
+        response
+          .writeHead(200, {
+            'content-type': 'application/json',
+            'content-disposition': `attachment; filename="${p.get('what')}.${p.get('format')}"`,
+          })
+          .end(JSON.stringify(Object.fromEntries(p)));
+        return;
       case 'values':
         if (run.tokens.length > 512) throw failure(400, 'Values are given up to 512 keys.');
         return send(response, 200, { v: run.head(n('layer'), n('head')).v });
@@ -189,15 +216,28 @@ export class StandIn {
       case 'worked':
         if (!run.worked) throw failure(404, 'Only the example has its matrices.');
         return send(response, 200, run.worked);
+      case 'pooled':
+        response.writeHead(200, { 'content-type': 'application/octet-stream' });
+        return void response.end(pooled(run, n('layer'), n('head'), p));
       case 'tile':
-        return tile(run, n('layer'), n('head'), n('q0'), n('q1'), n('k0'), n('k1'), response);
+        return tile(run, n('layer'), head, n('q0'), n('q1'), n('k0'), n('k1'), response);
       default:
         throw failure(404, `There is nothing at ${what}.`);
     }
   }
 }
 
-/** @param {import('./stand-in-runs.mjs').Run} run @param {number} layer @param {number} head @param {number} q0 @param {number} q1 @param {number} k0 @param {number} k1 @param {import('node:http').ServerResponse} response */
+/** @param {import('./stand-in-runs.mjs').Run} run @param {number} layer @param {number} size @param {import('node:http').ServerResponse} response */
+function thumbs(run, layer, size, response) {
+  const { side, maps } = thumbsOf(run, layer, size);
+  const bytes = Buffer.alloc(8 + 4 * maps.length * side * side);
+  bytes.writeUInt32LE(maps.length, 0);
+  bytes.writeUInt32LE(side, 4);
+  maps.forEach((map, head) => map.forEach((weight, i) => bytes.writeFloatLE(weight, 8 + 4 * (head * side * side + i))));
+  response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(bytes);
+}
+
+/** @param {import('./stand-in-runs.mjs').Run} run @param {number} layer @param {number | 'mean'} head @param {number} q0 @param {number} q1 @param {number} k0 @param {number} k1 @param {import('node:http').ServerResponse} response */
 function tile(run, layer, head, q0, q1, k0, k1, response) {
   if ((q1 - q0) * (k1 - k0) > 512 * 512) throw failure(400, 'A tile holds at most 512 x 512 cells.');
   const bytes = Buffer.alloc(4 * (q1 - q0) * (k1 - k0));

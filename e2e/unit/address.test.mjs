@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EMPTY_VIEW, formatAddress, parseAddress } from '../../ui/address.js';
-import { cellCommand, shellWord } from '../../ui/command.js';
+import { EMPTY_MAP } from '../../ui/map-address.js';
+import { cellCommand, headsCommand, mapCommand, rowCommand, shellWord } from '../../ui/command.js';
 
 /** @type {import('../../ui/address.js').View} */
 const view = {
@@ -16,6 +17,17 @@ const view = {
   query: 12,
   key: 0,
   scale: 'log',
+  tab: 'text',
+  sort: 'previous',
+  rising: true,
+  pattern: 'local',
+  least: 0.25,
+  most: 1e-7,
+  pins: [4, 0, 17],
+  heads: [1, 3],
+  facing: 'by',
+  joining: 'largest',
+  ...EMPTY_MAP,
 };
 
 test('a view survives the way through the address', () => {
@@ -73,4 +85,23 @@ test('the text comes along, safe for a shell', () => {
   );
   assert.equal(shellWord("don't"), "'don'\\''t'");
   assert.equal(shellWord(''), "''");
+});
+
+test('the views of all heads and of the text are in the address', () => {
+  const link = '#source=s1&view=text&layer=3&head=7&heads=mean&pins=6.2&facing=by';
+  assert.equal(formatAddress(parseAddress(link)), link);
+  const heads = '#source=s1&view=heads&layer=0&head=0&pattern=previous&sort=distance&order=rising&least=2&most=8.5';
+  assert.equal(formatAddress(parseAddress(heads)), heads);
+  assert.deepEqual(parseAddress('#view=stars&pattern=odd&sort=x&pins=1.1.-2.a&heads=.&least=NaN&facing=up'), {
+    ...EMPTY_VIEW,
+    pins: [1],
+  });
+});
+
+test('rows, maps and heads have commands too', () => {
+  const at = { ...EMPTY_VIEW, layer: 2, head: 5 };
+  assert.equal(mapCommand(example, at), 'attnscope show example --layer 2 --head 5');
+  assert.equal(rowCommand(example, at, 6), 'attnscope row example --layer 2 --head 5 --query 6');
+  assert.equal(rowCommand(example, at, 6, 'mean'), 'attnscope row example --layer 2 --head mean --query 6');
+  assert.equal(headsCommand(example, { ...at, causal: true }), 'attnscope heads example --causal');
 });

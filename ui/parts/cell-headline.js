@@ -9,6 +9,7 @@ import { h } from '../dom.js';
 import { copyButton, handMade, num, tokenChip } from '../figures.js';
 import { sentence } from '../hidden.js';
 import { Part } from './part.js';
+import { TakeAlong } from './take-along.js';
 
 export class CellHeadline extends Part {
   begin() {
@@ -23,6 +24,7 @@ export class CellHeadline extends Part {
           says(cell.value, meta),
           place(cell.value, meta),
           tools(source, { ...view, query: cell.value.query.index, key: cell.value.key.index }),
+          new TakeAlong('cell'),
         );
       },
     );

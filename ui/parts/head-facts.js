@@ -34,7 +34,7 @@ export class HeadFacts extends Part {
 }
 
 /** @param {Site} site @param {number} head */
-function sharing(site, head) {
+export function sharing(site, head) {
   const group = site.q_heads / site.kv_heads;
   if (group <= 1) return null;
   const kv = Math.floor(head / group);
@@ -47,7 +47,7 @@ function sharing(site, head) {
 }
 
 /** @param {Facts} facts @param {Site} site */
-function statistics(facts, site) {
+export function statistics(facts, site) {
   const most = Math.log(site.kv_len);
   const rows = [
     stat(
@@ -89,7 +89,7 @@ function stat(name, value, meaning, full) {
 }
 
 /** @param {Facts} facts */
-function proof(facts) {
+export function proof(facts) {
   const { row_sum_error: rows, output_error: out } = facts.proof;
   const holds = rows < PROVEN && out < PROVEN;
   return h(

@@ -1,40 +1,57 @@
-// What the colours mean, which scale they follow, and the cell under the pointer.
+// What the colours mean, exactly, and the cell under the pointer.
 
-/** @import { Meta, Site } from '../contract.js' */
+/** @import { Cell, Meta, Site, Token } from '../contract.js' */
 /** @import { Spot } from '../store.js' */
 /** @import { View } from '../address.js' */
+/** @import { Shown } from '../map-shown.js' */
+/** @import { Palette } from '../palette.js' */
 /** @import { Scale } from '../scales.js' */
-import { chooseScale, headRef, siteOf } from '../actions.js';
+import { headRef, siteOf } from '../actions.js';
 import { h, vars } from '../dom.js';
-import { num, tokenChip } from '../figures.js';
+import { num, tokenChip, tokenText } from '../figures.js';
 import { reasonOf, SHORT } from '../hidden.js';
+import { quantity } from '../map-shown.js';
+import { show } from '../numbers.js';
 import { css, rampAt } from '../palette.js';
-import { defaultScale, fraction, SCALES } from '../scales.js';
-import { covering, want, weightAt } from '../tiles.js';
+import { defaultScale, fraction, LOG_FLOOR, SCALES } from '../scales.js';
+import { weightAt } from '../tiles.js';
+import { MapOptions } from './map-options.js';
 import { Part } from './part.js';
+
+/** More columns than this are counted, not named. */
+const NAMED = 4;
 
 export class MapLegend extends Part {
   #readout = h('p', { class: 'readout' });
   #key = h('div', { class: 'key' });
 
   begin() {
-    this.replaceChildren(this.#readout, this.#key);
+    this.replaceChildren(this.#readout, this.#key, new MapOptions());
     this.watch(
-      (s) => [s.trace.value, s.hover, s.view, s.tiles],
-      (...now) => this.#read(now[0], now[1], now[2]),
+      (s) => [s.trace.value, s.hover, s.view, s.tiles, s.cell.value],
+      (...now) => this.#read(...now),
     );
     this.watch(
-      (s) => [s.trace.value, s.view.scale, s.view.site, s.view.layer, s.theme],
-      (meta, scale, site, layer, theme) => {
+      (s) => [s.trace.value, s.shown, s.view.scale, s.view.site, s.view.layer, s.view.palette, s.view.blocks, s.theme],
+      (meta, shown, scale, site, layer, palette, blocks, theme) => {
         const here = meta && siteOf(meta, { site, layer });
-        if (!meta || !here) return this.#key.replaceChildren();
+        if (!meta || !here || !shown) return this.#key.replaceChildren();
         const now = scale ?? defaultScale(meta.kind);
         this.#key.replaceChildren(
-          bar(now, theme),
-          here.causal || here.window
-            ? h('span', { class: 'swatch-hidden' }, h('i', { 'aria-hidden': 'true' }), whyHidden(here))
-            : '',
-          choice(now),
+          h(
+            'p',
+            { class: 'label says' },
+            h('span', { class: 't-weight', 'data-term': 'weight' }, quantity(shown, blocks)),
+            ', ',
+            scaleWords(now, shown.top),
+          ),
+          bar(now, shown, theme, palette ?? 'amber'),
+          h(
+            'div',
+            { class: 'swatches' },
+            here.causal || here.window ? swatch('hidden', hiddenWords(here, shown)) : '',
+            shown.leftOut.length > 0 ? swatch('left-out', ...leftOutWords(meta.tokens, now, shown)) : '',
+          ),
         );
       },
     );
@@ -44,68 +61,114 @@ export class MapLegend extends Part {
    * @param {Meta | null} meta
    * @param {Spot | null} hover
    * @param {View} view
+   * @param {unknown} _tiles
+   * @param {Cell | null} cell
    */
-  #read(meta, hover, view) {
-    const spot = hover ?? (view.query !== null && view.key !== null ? { query: view.query, key: view.key } : null);
-    const site = meta && siteOf(meta, view);
-    if (!meta || !spot || !site) return this.#readout.replaceChildren();
-    const [query, key] = [meta.tokens[spot.query], meta.tokens[spot.key]];
-    if (!query || !key) return this.#readout.replaceChildren();
-    const one = { q0: spot.query, q1: spot.query + 1, k0: spot.key, k1: spot.key + 1 };
-    const weight = weightAt(want(headRef(), covering(one, site.q_len, site.kv_len), false).here, spot.query, spot.key);
-    const reason = weight === null ? null : reasonOf(weight);
-    this.#readout.replaceChildren(
-      tokenChip(query, spot.query, 'q'),
-      ' → ',
-      tokenChip(key, spot.key, 'k'),
-      ' ',
-      weight === null ? '…' : reason ? h('em', null, `hidden: ${SHORT[reason]}`) : num(weight, 'weight'),
-    );
+  #read(meta, hover, view, _tiles, cell) {
+    const chosen = view.query !== null && view.key !== null ? { query: view.query, key: view.key } : null;
+    /** @type {Spot | null} */
+    const spot = hover ?? chosen;
+    const [query, key] = spot && meta ? [meta.tokens[spot.query], meta.tokens[spot.key]] : [];
+    if (!spot || !query || !key) return this.#readout.replaceChildren();
+    if (spot.block) return this.#readout.replaceChildren(...blockReading(spot, query, key));
+    const here = weightAt(headRef(), spot.query, spot.key);
+    const known = !hover && cell?.query.index === spot.query && cell.key.index === spot.key ? cell : null;
+    const weight = here ?? (known?.mask ? null : (known?.weight ?? null));
+    const reason = here === null ? (known?.mask ?? null) : reasonOf(here);
+    this.#readout.replaceChildren(...pair(query, key, spot), ' ', reading(weight, reason));
   }
 }
 
-/** @param {Site} site */
-function whyHidden(site) {
-  const reasons = [site.causal && 'it comes later', site.window && 'it is outside the window'].filter(Boolean);
-  return `hidden: ${reasons.join(', or ')}`;
+/** @param {Token} query @param {Token} key @param {Spot} spot */
+const pair = (query, key, spot) => [tokenChip(query, spot.query, 'q'), ' → ', tokenChip(key, spot.key, 'k')];
+
+/** @param {number | null} weight @param {keyof typeof SHORT | null} reason */
+const reading = (weight, reason) =>
+  reason ? h('em', null, `hidden: ${SHORT[reason]}`) : weight === null ? '…' : num(weight, 'weight');
+
+/** @param {Spot} spot @param {Token} query @param {Token} key */
+function blockReading(spot, query, key) {
+  const { block: b, weight } = spot;
+  if (!b) return [];
+  const range = (/** @type {number} */ from, /** @type {number} */ to) =>
+    to - from === 1 ? String(from) : `${from}–${to - 1}`;
+  const where = h('span', { class: 'block-place' }, `queries ${range(b.q0, b.q1)}, keys ${range(b.k0, b.k1)}: `);
+  if (weight === undefined) return [where, '…'];
+  const reason = reasonOf(weight);
+  if (reason) return [where, h('em', null, `all hidden: ${SHORT[reason]}`)];
+  return [where, 'largest ', num(weight, 'weight'), ' at ', ...pair(query, key, spot)];
 }
 
-/** @param {Scale} scale @param {'light' | 'dark'} theme */
-function bar(scale, theme) {
-  const steps = Array.from({ length: 48 }, (_, i) => css(rampAt(theme, i / 47)));
+/** @param {Site} site @param {Shown} shown */
+function hiddenWords(site, shown) {
+  const reasons = [site.causal && 'it comes later', site.window && 'it is outside the window'].filter(Boolean);
+  const why = reasons.join(', or ');
+  return shown.level.kind === 'exact' ? `hidden: ${why}` : `every cell of the block is hidden: ${why}`;
+}
+
+/**
+ * @param {readonly Token[]} tokens
+ * @param {Scale} scale
+ * @param {Shown} shown
+ * @returns {(Node | string)[]}
+ */
+function leftOutWords(tokens, scale, { leftOut, level }) {
+  const name = (/** @type {number} */ column) => h('span', null, tokenText(tokens[column]), h('sub', null, column));
+  const named =
+    leftOut.length > NAMED
+      ? [`${leftOut.length} columns`]
+      : leftOut.flatMap((column, i) => [i > 0 ? ', ' : '', name(column)]);
+  const blocks = level.kind !== 'exact' && SCALES[scale].rows ? ', and the blocks they are in' : '';
+  const beyond = SCALES[scale].rows ? '' : '; beyond the end of the scale they keep its last colour';
+  return ['not in the scale: ', ...named, blocks, beyond];
+}
+
+/** @param {'hidden' | 'left-out'} kind @param {...(Node | string)} words */
+const swatch = (kind, ...words) =>
+  h('span', { class: `swatch swatch-${kind}` }, h('i', { 'aria-hidden': 'true' }), h('span', null, ...words));
+
+/**
+ * @param {Scale} scale
+ * @param {Shown} shown
+ * @param {'light' | 'dark'} theme
+ * @param {Palette} palette
+ */
+function bar(scale, shown, theme, palette) {
+  const steps = Array.from({ length: 48 }, (_, i) => css(rampAt(theme, i / 47, palette)));
   const strip = vars(h('div', { class: 'ramp', 'aria-hidden': 'true' }), {
     '--ramp': `linear-gradient(to right, ${steps.join(', ')})`,
   });
   const ticks = SCALES[scale].ticks.map((tick) =>
-    vars(h('span', null, scale === 'log' && tick < 0.01 ? tick.toExponential(0).replace('e-', 'e−') : String(tick)), {
-      '--at': fraction(scale, tick),
-    }),
+    vars(h('span', null, tickText(scale, tick, shown.top)), { '--at': scale === 'rank' ? tick : fraction(scale, tick) }),
   );
   return h(
     'div',
     { class: 'ramp-box' },
-    h('span', { class: 'label t-weight', 'data-term': 'weight' }, 'weight'),
     strip,
-    h('div', { class: 'ramp-ticks' }, ticks),
+    h('div', { class: `ramp-ticks ticks-${scale}` }, ticks),
   );
 }
 
-/** @param {Scale} now */
-function choice(now) {
-  return h(
-    'label',
-    { class: 'scale-choice' },
-    h('span', { class: 'label' }, 'Scale'),
-    h(
-      'select',
-      {
-        'data-focus': 'scale',
-        title: SCALES[now].says,
-        onchange: (e) => chooseScale(/** @type {Scale} */ (/** @type {HTMLSelectElement} */ (e.target).value)),
-      },
-      Object.entries(SCALES).map(([value, { name }]) => h('option', { value, selected: value === now }, name)),
-    ),
-  );
+/** @param {Scale} scale @param {number | null} top */
+function scaleWords(scale, top) {
+  const end = top === null ? '…' : top === 1 ? '1' : show(top);
+  if (scale === 'row') return 'each row from 0 to its own largest';
+  if (scale === 'rank') return 'by rank within its row: order only, no sizes';
+  const from = scale === 'log' ? (top === null ? '…' : tenth(LOG_FLOOR * top)) : '0';
+  return `${SCALES[scale].name} from ${from} to ${end}`;
 }
+
+/** @param {Scale} scale @param {number} tick @param {number | null} top */
+function tickText(scale, tick, top) {
+  if (scale === 'rank') return tick === 0 ? 'smallest' : tick === 1 ? 'largest of the row' : 'middle';
+  if (scale === 'row') return tick === 0 ? '0' : tick === 1 ? 'largest of the row' : tick === 0.5 ? 'half of it' : '';
+  if (top === null) return '';
+  if (top === 1) return scale === 'log' && tick < 0.01 ? tenth(tick) : String(tick);
+  return scale === 'log' ? tenth(tick * top) : tick === 0 ? '0' : show(tick * top).replace(/\.?0+$/, '');
+}
+
+/** As a power of ten where it is one. @param {number} value */
+const tenth = (value) =>
+  value >= 0.01 ? show(value) : value.toExponential(Number.isInteger(Math.log10(value)) ? 0 : 1).replace('e-', 'e−');
 
 customElements.define('map-legend', MapLegend);

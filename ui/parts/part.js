@@ -20,12 +20,20 @@ export class Part extends HTMLElement {
   begin() {}
 
   /**
+   * Draws now and at every change of what is picked. A part of a tab that is not open waits with
+   * drawing until it is.
    * @template {unknown[]} const T
    * @param {(state: State) => T} pick
    * @param {(...picked: NoInfer<T>) => void} draw
    */
   watch(pick, draw) {
-    this.#stops.push(watch(pick, draw));
+    const panel = this.closest('[data-tab]');
+    const tab = panel instanceof HTMLElement ? panel.dataset.tab : undefined;
+    /** @type {T | null} */
+    let last = null;
+    const awake = (/** @type {State} */ state) =>
+      last !== null && tab !== undefined && state.view.tab !== tab ? last : (last = pick(state));
+    this.#stops.push(watch(awake, draw));
   }
 
   /** @param {() => void} stop  called when the part leaves the page */

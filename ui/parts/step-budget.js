@@ -9,6 +9,8 @@ import { SHORT } from '../hidden.js';
 import { percent } from '../numbers.js';
 import { plain } from '../tokens.js';
 import { Part } from './part.js';
+import { rowFacts } from './row-facts.js';
+import { TakeAlong } from './take-along.js';
 
 /** Rows of at most this many keys are listed whole. */
 const WHOLE = 12;
@@ -100,6 +102,7 @@ function budget(row, meta, key, worked, view) {
         num(row.row_sum + (sink > 1e-6 ? sink : 0), 'weight'),
       ),
     ),
+    rowFacts(row.entropy, row.mask[0] === null ? row.weights[0] : null),
     before ? h('p', { class: 'note' }, 'The outline is the weight before the causal mask.') : null,
     hidden && row.mask.length <= WHOLE
       ? h(
@@ -111,6 +114,7 @@ function budget(row, meta, key, worked, view) {
           ),
         )
       : null,
+    new TakeAlong('row'),
   ];
 }
 

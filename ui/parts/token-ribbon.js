@@ -7,8 +7,7 @@ import { choose, step } from '../actions.js';
 import { h } from '../dom.js';
 import { handMade, named, tokenText } from '../figures.js';
 import { show } from '../numbers.js';
-import { css, inkOn, rampAt } from '../palette.js';
-import { defaultScale, fraction } from '../scales.js';
+import { lookOf, placesOf, shadeOf } from '../shades.js';
 import { spoken } from '../tokens.js';
 import { Part } from './part.js';
 
@@ -33,7 +32,10 @@ export class TokenRibbon extends Part {
         if (!meta) return this.show();
         this.#lay(meta, view.query ?? 0);
         const fits = row !== null && row.weights.length === meta.tokens.length;
-        this.#words.forEach((word, i) => shade(word, this.#from + i, meta, fits ? row : null, view, theme));
+        const places = fits ? placesOf(row.weights.map((w, j) => (row.mask[j] ? -1 : w)), view, meta, true) : [];
+        this.#words.forEach((word, i) =>
+          shade(word, this.#from + i, meta, fits ? row : null, view, theme, places[this.#from + i] ?? 0),
+        );
         this.#follow(view.query ?? 0);
       },
     );
@@ -114,8 +116,9 @@ const story = () =>
  * @param {Row | null} row
  * @param {View} view
  * @param {'light' | 'dark'} theme
+ * @param {number} place  of its weight on the ramp
  */
-function shade(word, index, meta, row, view, theme) {
+function shade(word, index, meta, row, view, theme, place) {
   const weight = row?.weights[index] ?? null;
   const hidden = row !== null && row.mask[index] !== null;
   const asks = index === view.query;
@@ -128,9 +131,9 @@ function shade(word, index, meta, row, view, theme) {
   const says = weight === null ? '' : hidden ? ', hidden' : `, weight ${show(weight)}`;
   word.setAttribute('aria-label', `token ${index}, ${spoken(meta.tokens[index])}${says}`);
   if (weight === null || hidden) return word.removeAttribute('style');
-  const colour = rampAt(theme, fraction(view.scale ?? defaultScale(meta.kind), weight));
-  word.style.setProperty('--shade', css(colour));
-  word.style.setProperty('--ink-on', inkOn(colour));
+  const { ground, ink } = shadeOf(theme, lookOf(view, meta).palette, Math.round(place * 255), 256);
+  word.style.setProperty('--shade', ground);
+  word.style.setProperty('--ink-on', ink);
 }
 
 /** @param {KeyboardEvent} event */

@@ -1,12 +1,16 @@
 //! The command line, as clap reads it. `SOURCE` and the options of reading and pointing are the same everywhere.
 
-use std::num::NonZeroUsize;
+mod export;
+
+use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use attnscope_inspect::{Pick, SiteKind};
 use attnscope_models::{Ask, Keep, Prompt};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use export::{ExportArgs, Part};
 
 /// Look at any attention weight of any head, exactly, at any length.
 ///
@@ -19,8 +23,8 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     /// Threads to compute on [default: one a core]
-    #[arg(long, value_name = "N", env = "ATTNSCOPE_THREADS", global = true)]
-    pub(crate) threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", env = "ATTNSCOPE_THREADS", global = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -37,6 +41,8 @@ pub(crate) enum Command {
     Heads(HeadsArgs),
     /// Run a source and keep its trace in a file
     Trace(TraceArgs),
+    /// Take a map, a row, a cell or the heads along: PNG, SVG, HTML, npz, JSON or CSV
+    Export(ExportArgs),
     /// Go on with a text, one token after another
     Generate(GenerateArgs),
     /// Print a completion script for a shell
@@ -51,6 +57,9 @@ pub(crate) struct ViewArgs {
     /// What to offer on the page; the first is shown [default: example, and what lies in models/]
     #[arg(value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
+    /// Address to listen on. Anything but this machine's own 127.0.0.1 lets others look too, with a token
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) host: std::net::IpAddr,
     /// Port to listen on; 0 takes any free one
     #[arg(long, default_value_t = 7280)]
     pub(crate) port: u16,
@@ -102,11 +111,26 @@ impl Reading {
         }
         let Some(path) = &self.file else { return Ok(None) };
         let text = match path.as_os_str() == "-" {
-            true => std::io::read_to_string(std::io::stdin()).context("standard input"),
-            false => std::fs::read_to_string(path).with_context(|| format!("{}", path.display())),
+            true => read_text(std::io::stdin()).context("standard input"),
+            false => std::fs::File::open(path)
+                .map_err(anyhow::Error::from)
+                .and_then(read_text)
+                .with_context(|| format!("{}", path.display())),
         };
         Ok(Some(Prompt::Text(text.context("cannot read the text")?)))
     }
+}
+
+/// No text is longer, in bytes: far beyond what any model reads.
+const LONGEST: u64 = 64 << 20;
+
+fn read_text(from: impl Read) -> anyhow::Result<String> {
+    let mut text = String::new();
+    from.take(LONGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST {
+        bail!("it is longer than {} MB; give a part of it", LONGEST >> 20);
+    }
+    Ok(text)
 }
 
 /// Where to look.
@@ -128,20 +152,19 @@ pub(crate) enum Site {
     Encoder,
 }
 
-impl Place {
-    pub(crate) fn kind(&self) -> SiteKind {
-        match self.site {
-            Site::SelfAttention => SiteKind::SelfAttention,
-            Site::Cross => SiteKind::Cross,
-            Site::Encoder => SiteKind::Encoder,
+impl Site {
+    pub(crate) fn kind(self) -> SiteKind {
+        match self {
+            Self::SelfAttention => SiteKind::SelfAttention,
+            Self::Cross => SiteKind::Cross,
+            Self::Encoder => SiteKind::Encoder,
         }
     }
 }
 
-fn pick(text: &str) -> Result<Pick, String> {
-    match text {
-        "mean" => Ok(Pick::Mean),
-        _ => text.parse().map(Pick::Head).map_err(|_| "must be a number or `mean`".to_owned()),
+impl Place {
+    pub(crate) fn kind(&self) -> SiteKind {
+        self.site.kind()
     }
 }
 
@@ -152,7 +175,7 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) place: Place,
     /// The query head, from 0, or `mean` for the mean of the layer
-    #[arg(long, default_value = "0", value_parser = pick)]
+    #[arg(long, default_value = "0")]
     pub(crate) head: Pick,
     /// Print one JSON document
     #[arg(long)]
@@ -166,7 +189,7 @@ pub(crate) struct RowArgs {
     #[command(flatten)]
     pub(crate) place: Place,
     /// The query head, from 0, or `mean` for the mean of the layer
-    #[arg(long, default_value = "0", value_parser = pick)]
+    #[arg(long, default_value = "0")]
     pub(crate) head: Pick,
     /// The token that asks: its position, or its text where that occurs once
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod cell;
+pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod heads;
 pub(crate) mod row;
@@ -8,7 +9,7 @@ pub(crate) mod show;
 pub(crate) mod trace;
 pub(crate) mod view;
 
-use attnscope_inspect::Trace;
+use attnscope_inspect::{Trace, fit_to_show};
 use attnscope_models::{Ask, Keep, Source};
 
 use crate::args::Reading;
@@ -30,9 +31,7 @@ fn read(reading: &Reading, keep: Keep) -> anyhow::Result<Trace> {
 
 /// What a trace is of, in one line.
 fn title(trace: &Trace) -> String {
-    let name = &trace.model.name;
-    match trace.model.note.is_empty() {
-        true => name.clone(),
-        false => format!("{name}\n{}", trace.model.note),
-    }
+    // A trace file may say anything of itself.
+    let [name, note] = [&trace.model.name, &trace.model.note].map(|words| fit_to_show(words));
+    if note.is_empty() { name } else { format!("{name}\n{note}") }
 }

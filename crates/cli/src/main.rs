@@ -6,6 +6,7 @@ mod output;
 
 use std::process::ExitCode;
 
+use attnscope_inspect::escaped;
 use clap::{CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
@@ -16,7 +17,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if output::reader_left(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            output::complain(&format!("error: {}", escaped(&format!("{error:#}"))));
             ExitCode::FAILURE
         }
     }
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> anyhow::Result<()> {
     output::log_to_stderr();
     if let Some(threads) = cli.threads {
-        rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
+        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
     }
     match cli.command.unwrap_or(Command::View(cli.view)) {
         Command::View(args) => commands::view::run(args),
@@ -34,6 +35,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Cell(args) => commands::cell::run(args),
         Command::Heads(args) => commands::heads::run(args),
         Command::Trace(args) => commands::trace::run(args),
+        Command::Export(args) => commands::export::run(args),
         Command::Generate(args) => commands::generate::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -2,19 +2,22 @@
 
 use std::io::{IsTerminal, Write};
 
+use anyhow::Context;
 use attnscope_render::Colour;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-/// Said beside every map.
-pub(crate) const CAVEAT: &str =
-    "An attention map is one observable piece of the computation, not an explanation of it.";
+pub(crate) use attnscope_render::CAVEAT;
 
 /// Prints text as it is.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
+/// Says a line on standard error. Where that cannot be written either, the exit code alone must say it.
+pub(crate) fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Prints one JSON document.
@@ -31,7 +34,12 @@ pub(crate) fn reader_left(error: &anyhow::Error) -> bool {
 /// Warnings are shown; `RUST_LOG` asks for more.
 pub(crate) fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .log_internal_errors(false)
+        .without_time()
+        .init();
 }
 
 /// A bar on a terminal; nothing elsewhere.
@@ -48,7 +56,9 @@ pub(crate) fn advance(bar: &ProgressBar, done: usize, all: usize) {
 
 /// Whether standard output shows colour. (no-color.org)
 pub(crate) fn colour() -> Colour {
-    let wanted = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let unable = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    let wanted = std::io::stdout().is_terminal() && !refused && !unable;
     if wanted { Colour::Full } else { Colour::None }
 }
 

@@ -78,3 +78,20 @@ fn a_source_that_is_not_there_is_said_before_anything_is_served() {
     assert!(done.stdout.is_empty());
     assert!(String::from_utf8(done.stderr).unwrap().starts_with("error: no-such-model: no such file or folder"));
 }
+
+/// Ctrl-C is the way out, and no failure.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_it_quietly() {
+    for signal in ["INT", "TERM"] {
+        let mut view = view(&["--port", "0", "--no-open"]);
+        // Answering means that it listens to signals too.
+        assert!(get(&view.address, "/", &view.address).starts_with("HTTP/1.1 200"));
+        let kill = format!("kill -{signal} {}", view.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        let status = view.child.wait().unwrap();
+        let mut error = String::new();
+        view.child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        assert!(status.success() && error.is_empty(), "{signal}: {status}: {error}");
+    }
+}

@@ -96,7 +96,7 @@ impl Trace {
             row_sum: row.iter().sum(),
             v: v.to_vec(),
             out: site.out.row(query, at.head).to_vec(),
-            share: if all_moved > 0.0 { moved(key, cell.weight) / all_moved } else { 0.0 },
+            share: if all_moved == 0.0 { 0.0 } else { moved(key, cell.weight) / all_moved },
         })
     }
 }

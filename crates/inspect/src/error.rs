@@ -64,6 +64,30 @@ pub enum Error {
     Kernel(#[from] attnscope_kernel::Error),
 }
 
+/// Words on a file that may quote what is in it, made fit to be shown: a damaged file must not fill a screen or
+/// command a terminal. What is too long loses its middle, so that what to do, which stands last, stays.
+pub fn fit_to_show(problem: &str) -> String {
+    const END: usize = 200;
+    let mut shown: Vec<char> = escaped(problem).chars().collect();
+    if shown.len() > 2 * END + 5 {
+        let last = shown.len() - END;
+        shown.splice(END..last, " ... ".chars());
+    }
+    shown.into_iter().collect()
+}
+
+/// Words with nothing in them that a terminal would obey.
+pub fn escaped(words: &str) -> String {
+    let mut shown = String::with_capacity(words.len());
+    for c in words.chars() {
+        match c.is_control() {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
 fn join(positions: &[usize]) -> String {
     let words: Vec<String> = positions.iter().map(usize::to_string).collect();
     words.join(", ")

@@ -18,19 +18,19 @@ pub struct Example {
     /// One sentence about each dimension.
     pub dim_notes: Dims,
     /// (len, d_model): the tokens' own vectors.
-    pub x: Matrix,
+    pub x: Matrix<f64>,
     /// (d_model, d_k).
-    pub w_q: Matrix,
+    pub w_q: Matrix<f64>,
     /// (d_model, d_k).
-    pub w_k: Matrix,
+    pub w_k: Matrix<f64>,
     /// (d_model, d_v).
-    pub w_v: Matrix,
+    pub w_v: Matrix<f64>,
     /// (d_v, d_model).
-    pub w_o: Matrix,
+    pub w_o: Matrix<f64>,
 }
 
-/// Rows of a matrix.
-pub type Matrix = Vec<Vec<f32>>;
+/// Rows of a matrix: f64 where it is written down as decimals, f32 where the kernel reads or made it.
+pub type Matrix<T = f32> = Vec<Vec<T>>;
 
 /// Words about the dimensions of x, of q and k, and of v.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,15 +51,15 @@ pub struct Worked {
     /// One sentence about each dimension.
     pub dim_notes: Dims,
     /// The tokens' own vectors.
-    pub x: Matrix,
+    pub x: Matrix<f64>,
     /// Makes queries.
-    pub w_q: Matrix,
+    pub w_q: Matrix<f64>,
     /// Makes keys.
-    pub w_k: Matrix,
+    pub w_k: Matrix<f64>,
     /// Makes values.
-    pub w_v: Matrix,
+    pub w_v: Matrix<f64>,
     /// Takes what was mixed back to the tokens' own space.
-    pub w_o: Matrix,
+    pub w_o: Matrix<f64>,
     /// X W_Q.
     pub q: Matrix,
     /// X W_K.
@@ -132,7 +132,8 @@ impl Example {
         let tile = recall.tile(0, 0, 0..len, 0..len)?;
         let all = unmasked.recall(Isa::detect())?.tile(0, 0, 0..len, 0..len)?;
         let z = rows(&site.out.data, site.v_head_dim());
-        let zo = product(&z, &self.w_o);
+        let exact: Matrix<f64> = z.iter().map(|row: &Vec<f32>| row.iter().map(|x| f64::from(*x)).collect()).collect();
+        let zo = product(&exact, &self.w_o);
         let hidden = |i: usize, j: usize| recall.mask().hidden(i, j).is_none().then_some(0.0);
         Ok(Worked {
             dims: self.dims.clone(),
@@ -145,7 +146,7 @@ impl Example {
             q: product(&self.x, &self.w_q),
             k: product(&self.x, &self.w_k),
             v: product(&self.x, &self.w_v),
-            y: self.x.iter().zip(&zo).map(|(x, zo)| x.iter().zip(zo).map(|(x, zo)| x + zo).collect()).collect(),
+            y: self.x.iter().zip(&zo).map(|(x, zo)| sum(x, zo)).collect(),
             z,
             zo,
             scores: rows(&tile.scores, len),
@@ -211,10 +212,16 @@ fn rows<T: Copy>(data: &[T], width: usize) -> Vec<Vec<T>> {
     data.chunks_exact(width).map(<[T]>::to_vec).collect()
 }
 
-/// a b, summed in f64.
-fn product(a: &Matrix, b: &Matrix) -> Matrix {
-    let entry = |row: &[f32], column: usize| {
-        row.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(b[column])).sum::<f64>() as f32
+/// x + z W_O of one token.
+fn sum(x: &[f64], zo: &[f32]) -> Vec<f32> {
+    x.iter().zip(zo).map(|(x, zo)| (x + f64::from(*zo)) as f32).collect()
+}
+
+/// a b, in f64 and then rounded to f32, so that sums of short decimals are short decimals.
+fn product(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix {
+    let entry = |row: &[f64], column: usize| {
+        let sum: f64 = row.iter().zip(b).map(|(a, b)| a * b[column]).sum();
+        (sum + 0.0) as f32 // -0 is 0
     };
     a.iter().map(|row| (0..b[0].len()).map(|column| entry(row, column)).collect()).collect()
 }

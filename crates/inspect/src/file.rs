@@ -13,6 +13,7 @@ use safetensors::tensor::{Metadata, SafeTensors, TensorInfo};
 use safetensors::{Dtype, View, serialize_to_file};
 use serde::{Deserialize, Serialize};
 
+use crate::error::fit_to_show;
 use crate::{Data, Error, Model, Site, SiteKind, Tensor, Token, Trace};
 
 /// The metadata entry's name.
@@ -81,7 +82,7 @@ impl Trace {
         let tensors: Vec<(String, Stored)> = tensors.collect();
         serialize_to_file(tensors, Some(HashMap::from([(KEY.to_owned(), json)])), &absolute(path))
             .map_err(|error| problem(error.to_string()))?;
-        share(path).map_err(|error| problem(error.to_string()))
+        share(&absolute(path)).map_err(|error| problem(error.to_string()))
     }
 
     /// Opens a trace file. It is mapped, not read: only what is asked for is brought in.
@@ -197,7 +198,7 @@ impl Reader<'_> {
 }
 
 fn file_error(path: &Path, problem: String) -> Error {
-    Error::File { path: path.to_owned(), problem }
+    Error::File { path: path.to_owned(), problem: fit_to_show(&problem) }
 }
 
 fn tensor_name(kind: SiteKind, layer: usize, part: &str) -> String {
@@ -209,12 +210,15 @@ fn absolute(path: &Path) -> Cow<'_, Path> {
     std::path::absolute(path).map_or(Cow::Borrowed(path), Cow::Owned)
 }
 
-/// The library makes files that only their owner reads; a trace is made to be handed on.
+/// The library makes files that only their owner reads. A trace gets the rights that any new file gets here.
 fn share(path: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644))?;
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let any = std::fs::Permissions::from_mode(0o666);
+        let rights = tempfile::Builder::new().permissions(any).tempfile_in(folder)?.as_file().metadata()?.permissions();
+        std::fs::set_permissions(path, rights)?;
     }
     #[cfg(not(unix))]
     let _ = path;

@@ -97,10 +97,12 @@ impl Trace {
 fn stats(site: &Site, head: usize) -> Result<HeadStats, Error> {
     let recall = site.recall(Isa::detect())?;
     let starts: Vec<usize> = (0..site.q_len()).step_by(ROWS).collect();
-    let sums = starts
+    let parts: Vec<Sums> = starts
         .into_par_iter()
         .map(|start| rows(site, &recall, head, start..site.q_len().min(start + ROWS)))
-        .try_reduce(Sums::default, |a, b| Ok(a.add(b)))?;
+        .collect::<Result<_, _>>()?;
+    // Added in the order of the text, so that the last digits do not depend on which thread was first.
+    let sums = parts.into_iter().fold(Sums::default(), Sums::add);
     let mean = |sum: f64, rows: f64| if rows > 0.0 { sum / rows } else { 0.0 };
     let placed = |value: f64| (site.kind != SiteKind::Cross).then_some(value);
     Ok(HeadStats {
@@ -155,7 +157,7 @@ fn rows(site: &Site, recall: &Recall, head: usize, queries: Range<usize>) -> Res
         let position = site.kv_len() as i64 - site.q_len() as i64 + query as i64;
         let whole = whole_row(weights, scores, recall.lse(0, head, query)?, position as f64 - visible.start as f64);
         sums.rows += 1.0;
-        sums.entropy += whole.entropy.max(0.0);
+        sums.entropy += no_less_than_0(whole.entropy);
         sums.first += weight_of(0);
         sums.row_sum_error = larger(sums.row_sum_error, (whole.sum - 1.0).abs());
         if site.kind != SiteKind::Cross {
@@ -187,7 +189,7 @@ fn whole_row(weights: &[f64], scores: &[f64], lse: f64, position: f64) -> Whole 
         for ((lane, weight), score) in lanes.iter_mut().zip(weights).zip(scores) {
             lane.sum += weight;
             // A weight that has rounded to 0 adds 0, however low its score.
-            lane.entropy += if *weight > 0.0 { weight * (lse - score) } else { 0.0 };
+            lane.entropy += if *weight != 0.0 { weight * (lse - score) } else { 0.0 };
             lane.distance += weight * (position - key).abs();
             key += 1.0;
         }
@@ -214,6 +216,11 @@ impl Sums {
             largest: larger(self.largest, other.largest),
         }
     }
+}
+
+/// Rounding may leave an entropy a hair below 0; a NaN stays one.
+pub(crate) fn no_less_than_0(x: f64) -> f64 {
+    if x < 0.0 { 0.0 } else { x }
 }
 
 /// The larger of two errors, where NaN is the largest: a proof must not pass over one.

@@ -3,7 +3,7 @@ use std::ops::Range;
 use attnscope_kernel::{Isa, Recall};
 use rayon::prelude::*;
 
-use crate::{At, Error, Trace, hidden_code, tokens};
+use crate::{At, Error, Trace, hidden_code};
 
 /// Cells of one step: what a thread holds at a time.
 const STEP: usize = 1 << 16;
@@ -45,11 +45,14 @@ impl Trace {
         columns: usize,
     ) -> Result<Pooled, Error> {
         let site = self.head_site(at)?;
-        for (what, range, len) in [("query", &queries, site.q_len()), ("key", &keys, site.kv_len())] {
-            tokens::check(len, what, range.end.saturating_sub(1).max(range.start))?;
+        for (argument, range, len) in [("queries", &queries, site.q_len()), ("keys", &keys, site.kv_len())] {
+            if range.start >= range.end || range.end > len {
+                let (got, want) = (format!("{range:?}"), format!("a non-empty range within 0..{len}"));
+                return Err(attnscope_kernel::Error::Argument { argument, got, want }.into());
+            }
         }
         let recall = site.recall(Isa::detect())?;
-        let (rows, columns) = (rows.clamp(1, queries.len().max(1)), columns.clamp(1, keys.len().max(1)));
+        let (rows, columns) = (rows.clamp(1, queries.len()), columns.clamp(1, keys.len()));
         let strips = (0..rows)
             .into_par_iter()
             .map(|row| {

@@ -1,6 +1,7 @@
 use attnscope_kernel::Isa;
 use serde::Serialize;
 
+use crate::heads::no_less_than_0;
 use crate::{At, Error, Pick, SiteKind, TokenAt, Trace, tokens};
 
 /// How many of the strongest keys an answer names.
@@ -114,6 +115,6 @@ impl Trace {
 
 /// H = sum of A (lse - s) over the visible keys of a row; every term is positive, so nothing cancels.
 fn entropy(weights: &[f64], scores: &[f64], lse: f64) -> f64 {
-    let terms = weights.iter().zip(scores).filter(|(weight, _)| **weight > 0.0);
-    terms.map(|(weight, score)| weight * (lse - score)).sum::<f64>().max(0.0)
+    let terms = weights.iter().zip(scores).filter(|(weight, _)| **weight != 0.0);
+    no_less_than_0(terms.map(|(weight, score)| weight * (lse - score)).sum::<f64>())
 }

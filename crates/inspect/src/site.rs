@@ -71,7 +71,7 @@ impl Site {
         let (q, k, v, out) =
             (self.q.view()?.shape(), self.k.view()?.shape(), self.v.view()?.shape(), self.out.view()?.shape());
         // A size of 0 takes no bytes, so nothing would vouch for the other sizes of its tensor.
-        for (argument, sizes) in [("q (heads, head_dim)", &q[2..]), ("v (heads, head_dim)", &v[2..])] {
+        for (argument, sizes) in [("q (len, heads, head_dim)", &q[1..]), ("v (len, heads, head_dim)", &v[1..])] {
             if sizes.contains(&0) {
                 let (got, want) = (format!("{sizes:?}"), "at least 1 each".to_owned());
                 return Err(attnscope_kernel::Error::Argument { argument, got, want });

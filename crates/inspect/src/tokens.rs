@@ -34,10 +34,11 @@ impl Token {
 /// # Errors
 /// If there is no such position or text, or the text occurs more than once.
 pub(crate) fn find(tokens: &[Token], what: &'static str, name: &str) -> Result<usize, Error> {
-    if let Ok(index) = name.trim().parse::<usize>() {
-        return check(tokens.len(), what, index);
-    }
     let wanted = name.trim();
+    if !wanted.is_empty() && wanted.bytes().all(|byte| byte.is_ascii_digit()) {
+        // One that is too long to be a number is out of range as well.
+        return check(tokens.len(), what, wanted.parse().unwrap_or(usize::MAX));
+    }
     let positions: Vec<usize> = (0..tokens.len()).filter(|&i| tokens[i].text.trim() == wanted).collect();
     match positions[..] {
         [one] => Ok(one),

@@ -44,7 +44,10 @@ fn a_map_is_never_pooled_to_more_pixels_than_cells() {
     let pooled = trace.pooled(At::default(), 2..5, 0..10, 100, 100).unwrap();
     assert_eq!((pooled.rows, pooled.columns), (3, 10));
     let error = trace.pooled(At::default(), 2..11, 0..10, 4, 4).unwrap_err().to_string();
-    assert_eq!(error, "query 10 is out of range: the text has 10 tokens, 0 to 9");
+    assert_eq!(error, "queries is 2..11, but must be a non-empty range within 0..10");
+    #[allow(clippy::reversed_empty_ranges)] // what a careless caller asks for
+    let reversed = trace.pooled(At::default(), 5..3, 0..10, 4, 4);
+    assert!(reversed.is_err());
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn a_token_is_found_by_position_or_by_a_text_that_occurs_once() {
     says(trace.find_key("11"), &["key 11 is out of range"]);
     says(trace.find_key("it"), &["\"it\" occurs 2 times", "positions 5, 8", "position instead"]);
     says(trace.find_query("robot"), &["no token reads \"robot\"", "\"t1\""]);
-    says(trace.find_query("99999999999999999999999"), &["no token reads"]);
+    says(trace.find_query("99999999999999999999999"), &["out of range", "0 to 10"]);
     says(trace.find_query("-1"), &["no token reads \"-1\""]);
     says(trace.find_query(""), &["no token reads \"\""]);
     // What is quoted cannot do anything to a terminal.

@@ -161,8 +161,10 @@ fn readable(path: &Path) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::metadata(path).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o644);
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode();
+        let any = path.with_extension("any");
+        std::fs::File::create(&any).unwrap();
+        assert_eq!(mode(path), mode(&any), "the rights of any new file");
     }
     let _ = path;
 }

@@ -47,10 +47,8 @@ impl Parts {
             Value::String(text) => Some(HashMap::from([("attnscope".to_owned(), text.clone())])),
             entry => Some(HashMap::from([("attnscope".to_owned(), entry.to_string())])),
         };
-        let view = |(dtype, shape, data): &'_ (Dtype, Vec<usize>, Vec<u8>)| (*dtype, shape.clone(), data.clone());
-        let owned: Vec<(String, (Dtype, Vec<usize>, Vec<u8>))> =
-            self.tensors.iter().map(|(name, tensor)| (name.clone(), view(tensor))).collect();
-        let views = owned
+        let views = self
+            .tensors
             .iter()
             .map(|(name, (dtype, shape, data))| (name.clone(), TensorView::new(*dtype, shape.clone(), data).unwrap()));
         safetensors::serialize(views, entry).unwrap()
@@ -74,6 +72,7 @@ fn refused(bytes: &[u8], parts: &[&str]) {
     let Err(error) = Trace::open(&path) else { panic!("opened; wanted {parts:?}") };
     let message = error.to_string();
     assert!(message.lines().count() <= 2 && message.len() < 600, "{message}");
+    assert!(!message.chars().any(char::is_control), "{message:?} could command a terminal");
     assert!(message.contains("t.safetensors"), "{message:?} does not say where");
     for part in parts {
         assert!(message.contains(part), "{message:?} does not say {part:?}");
@@ -159,6 +158,13 @@ fn a_parameter_that_is_not_known_is_refused_by_name() {
     for key in ["sites", "tokens", "text", "model"] {
         spoiled(|file| drop(file.entry.as_object_mut().unwrap().remove(key)), &["missing field", key]);
     }
+}
+
+/// What is quoted from a file cannot fill the screen or command the terminal.
+#[test]
+fn what_is_quoted_from_a_file_is_made_fit_to_show() {
+    let strange = "\u{1b}[2J\r\n".repeat(1000);
+    spoiled(|file| file.entry["sites"][0][&strange] = json!(1), &["unknown field"]);
 }
 
 /// A window within a window header that this version does not know would be passed over just the same.

@@ -61,6 +61,18 @@ impl Shape {
         })
     }
 
+    /// That `v` fits the keys.
+    pub(crate) fn check_values(&self, v: View) -> Result<(), Error> {
+        for (name, got, want) in
+            [("v batch", v.batch(), self.batch), ("v len", v.len(), self.kv_len), ("v heads", v.heads(), self.kv_heads)]
+        {
+            if got != want {
+                return argument(name, got, format!("{want}, as in k"));
+            }
+        }
+        Ok(())
+    }
+
     /// Query heads that share a kv head.
     pub(crate) fn group(&self) -> usize {
         self.q_heads / self.kv_heads.max(1)
@@ -78,13 +90,7 @@ impl Shape {
 pub fn forward(q: View, k: View, v: View, params: &Params, isa: Isa) -> Result<Forward, Error> {
     params.check()?;
     let shape = Shape::of(q, k)?;
-    for (name, got, want) in
-        [("v batch", v.batch(), k.batch()), ("v len", v.len(), k.len()), ("v heads", v.heads(), k.heads())]
-    {
-        if got != want {
-            return argument(name, got, format!("{want}, as in k"));
-        }
-    }
+    shape.check_values(v)?;
     let Some(out_len) = size(&[shape.batch, shape.q_len, shape.q_heads, v.dim()]) else {
         return argument("v head_dim", v.dim(), "small enough to index");
     };

@@ -30,8 +30,8 @@ impl Params {
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
-        if !self.scale.is_finite() {
-            return argument("scale", self.scale, "a finite number");
+        if !crate::pack::factor(self.scale).is_finite() {
+            return argument("scale", self.scale, "a finite number below 2e38 in size");
         }
         Ok(())
     }

@@ -26,6 +26,7 @@ pub struct Reference {
 pub fn attention(q: View, k: View, v: View, params: &Params) -> Result<Reference, Error> {
     params.check()?;
     let shape = Shape::of(q, k)?;
+    shape.check_values(v)?;
     let mask = Mask::new(params, shape.q_len, shape.kv_len);
     let v_dim = v.dim();
     let mut done = Reference {
@@ -47,7 +48,11 @@ pub fn attention(q: View, k: View, v: View, params: &Params) -> Result<Reference
                 let sum: f64 = scores[visible.clone()].iter().map(|s| (s - max).exp()).sum();
                 let lse = if visible.is_empty() { f64::NEG_INFINITY } else { max + sum.ln() };
                 for (key, score) in scores.iter().enumerate() {
-                    let weight = if visible.contains(&key) { (score - lse).exp() } else { 0.0 };
+                    if !visible.contains(&key) {
+                        done.weights.push(0.0);
+                        continue;
+                    }
+                    let weight = (score - lse).exp();
                     let out = ((batch * shape.q_len + query) * shape.q_heads + head) * v_dim;
                     for (out, v) in done.out[out..].iter_mut().zip(v.row(batch, key, kv_head)) {
                         *out += weight * f64::from(*v);
@@ -77,6 +82,7 @@ pub fn textbook(q: View, k: View, v: View, params: &Params) -> Result<Vec<f32>, 
     if shape.batch * shape.q_heads != 1 {
         return crate::error::argument("q (batch, heads)", format!("{:?}", (shape.batch, shape.q_heads)), "(1, 1)");
     }
+    shape.check_values(v)?;
     let mask = Mask::new(params, shape.q_len, shape.kv_len);
     let mut weights = vec![0.0f32; shape.q_len * shape.kv_len];
     weights.par_chunks_mut(shape.kv_len.max(1)).enumerate().for_each(|(query, row)| {
@@ -88,7 +94,8 @@ pub fn textbook(q: View, k: View, v: View, params: &Params) -> Result<Vec<f32>, 
         let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         row.iter_mut().for_each(|weight| *weight = (*weight - max).exp());
         let sum: f32 = row.iter().sum();
-        row.iter_mut().for_each(|weight| *weight /= sum);
+        // A row that sees nothing mixes nothing.
+        row.iter_mut().for_each(|weight| *weight = if visible.is_empty() { 0.0 } else { *weight / sum });
     });
     let mut out = vec![0.0f32; shape.q_len * v.dim()];
     out.par_chunks_mut(v.dim().max(1)).zip(weights.par_chunks(shape.kv_len.max(1))).for_each(|(out, row)| {

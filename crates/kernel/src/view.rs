@@ -20,7 +20,9 @@ impl<'a, T> View<'a, T> {
             Some(want) => return argument("data", data.len(), format!("{want} numbers for shape {shape:?}")),
             None => return argument("shape", format!("{shape:?}"), "small enough to index"),
         }
-        Self::strided(data, shape, [len * heads * dim, heads * dim, dim])
+        // Where there is nothing, no stride is ever taken; sizes beside a 0 may be absurd.
+        let stride = |sizes: &[usize]| size(sizes).unwrap_or(0);
+        Self::strided(data, shape, [stride(&[len, heads, dim]), stride(&[heads, dim]), dim])
     }
 
     /// A view with the strides of batch, len and heads given in elements.

@@ -84,8 +84,11 @@ fn plain_f32(case: &Case) -> Vec<f32> {
     out
 }
 
+/// The largest difference, where NaN is the largest of all.
 fn worst(got: &[f32], want: &[f64]) -> f64 {
-    got.iter().zip(want).map(|(g, w)| (f64::from(*g) - w).abs()).fold(0.0, f64::max)
+    assert_eq!(got.len(), want.len());
+    let differences = got.iter().zip(want).map(|(g, w)| (f64::from(*g) - w).abs());
+    differences.fold(0.0, |worst, d| if worst.is_nan() || d <= worst { worst } else { d })
 }
 
 proptest! {
@@ -276,6 +279,42 @@ fn a_hidden_value_changes_nothing_whatever_it_is() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn the_reference_leaves_hidden_values_out_too() {
+    let mut case = small(8, Params { causal: true, ..Params::for_head_dim(8) });
+    case.k[7 * 16..].fill(f32::NAN);
+    case.v[7 * 16..].fill(f32::INFINITY);
+    let (q, k, v) = case.views();
+    let want = reference::attention(q, k, v, &case.params).unwrap();
+    assert!(want.out[..7 * 16].iter().all(|x| x.is_finite()));
+    assert!(want.out[7 * 16..].iter().all(|x| !x.is_finite()));
+    let short = View::new(&case.v[..16], [1, 1, 2, 8]).unwrap();
+    assert!(reference::attention(q, k, short, &case.params).is_err());
+}
+
+#[test]
+fn what_cannot_be_computed_is_refused() {
+    let case = small(4, Params { scale: 3e38, ..Params::for_head_dim(8) });
+    let (q, k, v) = case.views();
+    let error = forward(q, k, v, &case.params, Isa::detect()).unwrap_err().to_string();
+    assert!(error.starts_with("scale is"), "{error}");
+    // Absurd sizes beside a 0 index nothing.
+    let empty: [f32; 0] = [];
+    assert!(View::new(&empty, [0, usize::MAX, 2, 2]).is_ok());
+}
+
+#[test]
+fn the_textbook_form_agrees() {
+    for causal in [false, true] {
+        let params = Params { causal, ..Params::for_head_dim(8) };
+        let (q, k, v) = (normal(1, 5 * 8, 1.0), normal(2, 3 * 8, 1.0), normal(3, 3 * 8, 1.0));
+        let q = View::new(&q, [1, 5, 1, 8]).unwrap();
+        let (k, v) = (View::new(&k, [1, 3, 1, 8]).unwrap(), View::new(&v, [1, 3, 1, 8]).unwrap());
+        let want = reference::attention(q, k, v, &params).unwrap();
+        assert!(worst(&reference::textbook(q, k, v, &params).unwrap(), &want.out) < 1e-6);
     }
 }
 

@@ -46,6 +46,16 @@ impl Cache {
         part(&cached.k).into_iter().chain(part(&cached.v)).map(f32::to_bits).collect()
     }
 
+    /// Forgets all but the first `len` tokens: those of a run that ended early stand in some layers only.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        for layer in self.layers.iter_mut().filter(|layer| layer.len > len) {
+            for data in [&mut layer.k, &mut layer.v] {
+                data.truncate(data.len() / layer.len * len);
+            }
+            layer.len = len;
+        }
+    }
+
     /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

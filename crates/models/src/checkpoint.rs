@@ -1,5 +1,7 @@
 //! What every checkpoint holds, whatever its container: a configuration, tensors, a tokenizer.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::Tokenizer;
@@ -29,6 +31,17 @@ pub(crate) enum Config {
 /// The architectures that can be opened, as their configurations name them.
 pub(crate) const KNOWN: &str = "llama (LlamaForCausalLM; GGUF llama), bert (BertModel)";
 
+/// The family of a checkpoint, as far as a look at its first bytes tells; none where it cannot be known so cheaply.
+pub(crate) fn family(path: &Path) -> Option<&'static str> {
+    if path.is_dir() {
+        return folder::family(path);
+    }
+    let mut start = [0; 4];
+    File::open(path).ok().filter(|_| path.is_file())?.read_exact(&mut start).ok()?;
+    // The only family of GGUF files that is known so far.
+    (&start == b"GGUF").then_some("llama")
+}
+
 /// Opens a Hugging Face folder or a GGUF file.
 ///
 /// # Errors
@@ -36,7 +49,7 @@ pub(crate) const KNOWN: &str = "llama (LlamaForCausalLM; GGUF llama), bert (Bert
 pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
     if path.is_dir() {
         folder::open(path)
-    } else if path.exists() {
+    } else if path.is_file() {
         gguf::open(path)
     } else {
         Err(Error::file(path, "no such file or folder"))

@@ -36,7 +36,7 @@ impl From<candle_core::Error> for Error {
 
 impl Error {
     pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
-        Self::File { path: path.to_owned(), problem: problem.into() }
+        Self::File { path: path.to_owned(), problem: attnscope_inspect::fit_to_show(&problem.into()) }
     }
 }
 

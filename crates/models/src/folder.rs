@@ -18,6 +18,13 @@ use crate::weights::{TensorFile, Weights};
 /// No configuration is larger than this, and no index.
 const LARGEST_JSON: u64 = 64 << 20;
 
+/// The family that a folder's config.json names.
+pub(crate) fn family(path: &Path) -> Option<&'static str> {
+    let config = read_json(&path.join("config.json"), "").ok()?;
+    let model_type = config.get("model_type")?.as_str()?;
+    ["llama", "bert"].into_iter().find(|family| *family == model_type)
+}
+
 pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
     let config_path = path.join("config.json");
     let config = read_json(&config_path, "this is not a model folder: it has no config.json")?;
@@ -90,6 +97,9 @@ fn weight_files(path: &Path) -> Result<Vec<PathBuf>> {
     let index = read_json(&index_path, "cannot be opened")?;
     let index: Index = serde_json::from_value(index).map_err(|error| Error::file(&index_path, error.to_string()))?;
     let names: BTreeSet<String> = index.weight_map.into_values().collect();
+    if let Some(name) = names.iter().find(|name| Path::new(name).components().count() != 1 || name.starts_with('.')) {
+        return Err(Error::file(&index_path, format!("it names a file outside of its folder: {name:?}")));
+    }
     let files: Vec<PathBuf> = names.iter().map(|name| path.join(name)).collect();
     match files.iter().find(|file| !file.exists()) {
         Some(missing) => Err(Error::file(missing, "this part of the weights is missing; fetch the model again")),
@@ -98,7 +108,11 @@ fn weight_files(path: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn read_json(path: &Path, missing: &str) -> Result<Value> {
-    let size = fs::metadata(path).map_err(|_| Error::file(path, missing))?.len();
+    let about = fs::metadata(path).map_err(|_| Error::file(path, missing))?;
+    if !about.is_file() {
+        return Err(Error::file(path, "is no file"));
+    }
+    let size = about.len();
     if size > LARGEST_JSON {
         return Err(Error::file(path, format!("is {size} bytes long: that is no configuration")));
     }

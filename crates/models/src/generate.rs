@@ -57,7 +57,7 @@ impl Model {
     }
 }
 
-fn likeliest(logits: &[f32]) -> Result<u32> {
+pub(crate) fn likeliest(logits: &[f32]) -> Result<u32> {
     let best = (0..).zip(logits).filter(|(_, logit)| logit.is_finite()).max_by(|(_, a), (_, b)| a.total_cmp(b));
     match best {
         Some((id, _)) => Ok(id),

@@ -1,17 +1,20 @@
 //! Real transformers: a checkpoint goes in, a [`Trace`](attnscope_inspect::Trace), logits or text come out.
 //!
-//! One file a family ([`families`]); one loading path ([`checkpoint`]) for Hugging Face folders and GGUF files.
+//! One file a family ([`families`]); one loading path (`checkpoint`) for Hugging Face folders and GGUF files.
 //! candle does the linear algebra, the attnscope kernel all attention. Nothing here knows of HTTP or pixels.
 
 mod attend;
+mod caught;
 mod checkpoint;
 mod error;
 pub mod families;
 mod folder;
 mod generate;
 mod gguf;
+pub mod lesson;
 mod model;
 mod source;
+mod template;
 mod tokenizer;
 mod weights;
 

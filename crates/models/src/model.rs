@@ -67,6 +67,12 @@ impl Model {
         Ok(Self { name, family_name, family, tokenizer, files, sha256: OnceLock::new() })
     }
 
+    /// The family of a checkpoint and whether it is causal, from a look at it; none where only opening it would tell.
+    pub fn glance(path: &Path) -> Option<(&'static str, bool)> {
+        let family = checkpoint::family(path)?;
+        Some((family, family != "bert"))
+    }
+
     /// What it calls itself.
     pub fn name(&self) -> &str {
         &self.name
@@ -112,10 +118,7 @@ impl Model {
             return Err(Error::Text(format!("token {id} is beyond the vocabulary: ids are 0 to {}", vocab - 1)));
         }
         if ids.len() > context {
-            let len = ids.len();
-            return Err(Error::Text(format!(
-                "the text has {len} tokens, but this model reads at most {context}; shorten it"
-            )));
+            return Err(too_long(ids.len(), context));
         }
         Ok(ids)
     }
@@ -133,7 +136,7 @@ impl Model {
     ) -> Result<Trace> {
         let ids = self.ids(prompt)?;
         let mut run = Run { progress, ..Run::keeping(keep) };
-        self.family.hidden(&ids, &mut run)?;
+        self.hidden(&ids, &mut run)?;
         let text = match prompt {
             Prompt::Text(text) => text.clone(),
             Prompt::Ids(ids) => self.tokenizer.decode(ids)?,
@@ -146,12 +149,25 @@ impl Model {
     /// cache holds.
     ///
     /// # Errors
-    /// If the run fails or was stopped.
+    /// If the run fails or was stopped, the tokens are more than the model reads, or a cache is given where none can
+    /// be. The cache is then what it was.
     pub fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
         if ids.is_empty() {
             return Err(Error::Text(NOTHING.to_owned()));
         }
-        self.family.hidden(ids, run)
+        let (before, Shape { context, causal, .. }) = (run.offset(), self.shape());
+        if before + ids.len() > context {
+            return Err(too_long(before + ids.len(), context));
+        }
+        if run.cache.is_some() && (!causal || run.deaf || matches!(run.keep, Keep::Only(_))) {
+            let why = "a cache serves causal models only, in runs through all layers with all their attention";
+            return Err(Error::Text(why.to_owned()));
+        }
+        let hidden = self.family.hidden(ids, run);
+        if let (Err(_), Some(cache)) = (&hidden, &mut run.cache) {
+            cache.truncate(before);
+        }
+        hidden
     }
 
     /// The logits of the token that follows the last of `ids`, (vocab). Logits are computed for that position alone.
@@ -159,17 +175,22 @@ impl Model {
     /// # Errors
     /// If the model has no language head, or the run fails.
     pub fn next_logits(&self, ids: &[u32], cache: &mut Cache) -> Result<Vec<f32>> {
+        let headless = || {
+            let name = &self.name;
+            Error::Text(format!("{name} has no language head: it reads texts but cannot go on with one"))
+        };
+        if !self.shape().causal {
+            return Err(headless());
+        }
         let mut run = Run { cache: Some(cache), ..Run::keeping(Keep::Nothing) };
         let hidden = self.hidden(ids, &mut run)?;
         let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
-        match self.family.logits(&last)? {
-            Some(logits) => Ok(logits.flatten_all()?.to_vec1()?),
-            None => Err(Error::Text(format!(
-                "{} has no language head: it reads texts but cannot go on with one",
-                self.name
-            ))),
-        }
+        Ok(self.family.logits(&last)?.ok_or_else(headless)?.flatten_all()?.to_vec1()?)
     }
+}
+
+fn too_long(len: usize, context: usize) -> Error {
+    Error::Text(format!("the text has {len} tokens, but this model reads at most {context}; shorten it"))
 }
 
 fn hash(files: &[PathBuf]) -> std::io::Result<String> {

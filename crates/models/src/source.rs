@@ -59,6 +59,10 @@ impl Source {
                 "no such file or folder; a source is `example`, a model folder, a .gguf or a trace file",
             ));
         }
+        // Anything else, a pipe say, could keep us waiting for ever.
+        if !path.is_file() {
+            return Err(Error::file(path, "is neither a file nor a folder"));
+        }
         if path.extension().is_some_and(|ending| ending == "safetensors") {
             return Ok(Self::Trace(Trace::open(path)?));
         }

@@ -10,7 +10,9 @@ use tokenizers::pre_tokenizers::digits::Digits;
 use tokenizers::pre_tokenizers::sequence::Sequence;
 use tokenizers::{AddedToken, ModelWrapper};
 
+use crate::caught::caught;
 use crate::error::{Error, Result};
+use crate::template;
 
 /// A model's own tokenizer.
 pub struct Tokenizer {
@@ -21,6 +23,9 @@ pub struct Tokenizer {
     /// What ends a generated text.
     end: Vec<u32>,
 }
+
+/// No tokenizer.json is longer, in bytes.
+const LARGEST: u64 = 256 << 20;
 
 /// How a vocabulary writes the bytes of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,10 +56,17 @@ impl Tokenizer {
             return Err(Error::file(path, "this model folder has no tokenizer.json"));
         }
         let bad = |error: String| Error::file(path, format!("does not read as a tokenizer: {error}"));
+        let size = std::fs::metadata(path).map_err(|error| bad(error.to_string()))?.len();
+        if size > LARGEST {
+            return Err(bad(format!("it is {size} bytes long, and none is longer than {LARGEST}")));
+        }
         let json = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
         // The library panics on what is not JSON, so it must not see any.
-        serde_json::from_slice::<serde::de::IgnoredAny>(&json).map_err(|error| bad(error.to_string()))?;
-        let mut inner = tokenizers::Tokenizer::from_bytes(&json).map_err(|error| bad(error.to_string()))?;
+        let parsed: serde_json::Value = serde_json::from_slice(&json).map_err(|error| bad(error.to_string()))?;
+        template::check(&parsed).map_err(bad)?;
+        let read = caught(|| tokenizers::Tokenizer::from_bytes(&json));
+        let read = read.ok_or_else(|| bad("it is damaged inside; fetch it again".to_owned()))?;
+        let mut inner = read.map_err(|error| bad(error.to_string()))?;
         inner.with_truncation(None).map_err(|error| Error::file(path, error.to_string()))?;
         inner.with_padding(None);
         let pieces = match inner.get_decoder() {
@@ -112,7 +124,7 @@ impl Tokenizer {
         let mut inner = tokenizers::Tokenizer::new(ModelWrapper::BPE(bpe));
         inner.with_pre_tokenizer(Some(rule));
         inner.with_decoder(Some(ByteLevel::default()));
-        inner.add_special_tokens(&marks);
+        inner.add_special_tokens(marks).map_err(|error| format!("its tokenizer: {error}"))?;
         let [begin, end] = [begin, end].map(|id| id.map(|id| id as u32));
         Ok(Self { inner, pieces: Pieces::Bytes, begin, end: end.into_iter().collect() })
     }
@@ -122,9 +134,18 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
-        let encoding =
-            self.inner.encode(text, true).map_err(|error| Error::Text(format!("cannot read the text: {error}")))?;
+        let failed = |error: String| Error::Text(format!("this model's tokenizer cannot read the text: {error}"));
+        let encoding = caught(|| self.inner.encode(text, true)).ok_or_else(|| failed("it is damaged".to_owned()))?;
+        let encoding = encoding.map_err(|error| failed(error.to_string()))?;
         Ok(self.begin.into_iter().chain(encoding.get_ids().iter().copied()).collect())
+    }
+
+    /// The id of a text that is exactly one token, marks left aside.
+    pub fn one(&self, text: &str) -> Option<u32> {
+        match caught(|| self.inner.encode(text, false))?.ok()?.get_ids() {
+            &[id] => Some(id),
+            _ => None,
+        }
     }
 
     /// The text of ids; marks are left out.
@@ -132,7 +153,9 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
-        self.inner.decode(ids, true).map_err(|error| Error::Text(format!("cannot write the tokens as text: {error}")))
+        let failed = |error: String| Error::Text(format!("this model's tokenizer cannot write its tokens: {error}"));
+        let text = caught(|| self.inner.decode(ids, true)).ok_or_else(|| failed("it is damaged".to_owned()))?;
+        text.map_err(|error| failed(error.to_string()))
     }
 
     /// Number of tokens in the vocabulary, marks included.

@@ -55,6 +55,14 @@ impl Weights {
         }
     }
 
+    /// There must be no tensor of a layer beyond those that the configuration counts.
+    pub(crate) fn no_more_layers(&self, layers: usize, next: &str) -> Result<()> {
+        match self.has(next) {
+            true => Err(self.fail(format!("its configuration says {layers} layers, but there is a tensor {next}"))),
+            false => Ok(()),
+        }
+    }
+
     /// A problem with this checkpoint.
     pub(crate) fn fail(&self, problem: String) -> Error {
         Error::file(&self.path, problem)

@@ -34,7 +34,11 @@ fn hidden(model: &Model, ids: &[u32]) -> Vec<Vec<f32>> {
 /// The largest difference, of numbers that are all there.
 fn difference(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    // NaN is the largest difference of all.
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, |worst, d| if worst.is_nan() || d <= worst { worst } else { d })
 }
 
 #[test]
@@ -223,4 +227,32 @@ fn a_model_says_what_its_weights_are() {
     let mut other = Gguf::llama();
     other.dtype = GgmlDType::Q8_0;
     assert_ne!(Model::open(&other.write(dir.path())).unwrap().sha256(), Some(&*sha256));
+}
+
+/// A run that ends early must not leave tokens in some layers' caches and not in others'.
+#[test]
+fn a_stopped_run_leaves_its_cache_as_it_was() {
+    let model = gguf(|_| {});
+    let ids = model.tokenizer().encode("the other one").unwrap();
+    let (first, rest) = ids.split_at(2);
+    let mut cache = Cache::default();
+    model.next_logits(first, &mut cache).unwrap();
+    let mut run = Run { cache: Some(&mut cache), progress: &|done, _| done < 1, ..Run::keeping(Keep::Nothing) };
+    assert_eq!(model.hidden(rest, &mut run).unwrap_err().to_string(), "stopped");
+    assert_eq!(cache.len(), first.len());
+    let want = model.next_logits(&ids, &mut Cache::default()).unwrap();
+    assert!(difference(&model.next_logits(rest, &mut cache).unwrap(), &want) < 1e-5);
+}
+
+#[test]
+fn a_cache_is_refused_where_it_cannot_serve() {
+    let model = gguf(|_| {});
+    let mut cache = Cache::default();
+    let mut run = Run { cache: Some(&mut cache), ..Run::keeping(Keep::Only(0)) };
+    assert!(model.hidden(&[1, 2], &mut run).unwrap_err().to_string().starts_with("a cache serves causal models only"));
+    let ids = vec![1; CONTEXT];
+    let mut cache = Cache::default();
+    model.next_logits(&ids, &mut cache).unwrap();
+    let error = model.next_logits(&[1], &mut cache).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("the text has {} tokens, but this model reads at most {CONTEXT}", CONTEXT + 1)));
 }

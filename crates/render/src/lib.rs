@@ -1,7 +1,18 @@
-//! Pictures of attention: tokens as readable text, and maps in the terminal. Knows nothing of models or HTTP.
+//! Pictures of attention, and its numbers as files: tokens as readable text, maps in the terminal, and [`export`] to PNG,
+//! SVG, HTML, CSV, JSON and npz. Knows nothing of models or HTTP.
 
+mod error;
+mod escape;
+mod export;
+mod numbers;
+mod paint;
+mod picture;
 mod readable;
 mod terminal;
 
+pub use error::Error;
+pub use export::{Exported, Format, What, export};
+pub use paint::{Palette, Theme};
+pub use picture::{CAVEAT, Place, Scale, Style};
 pub use readable::{fit, readable};
 pub use terminal::{Colour, bar, heat_map};

@@ -1,11 +1,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Entry;
 use crate::entry::Item;
 use crate::error::Error;
+use crate::queue::Queue;
 use crate::shelf::Shelf;
 use crate::work::Asker;
 
@@ -13,10 +14,9 @@ use crate::work::Asker;
 pub(crate) struct App {
     pub(crate) items: Vec<Arc<Item>>,
     pub(crate) shelf: Shelf,
-    /// One model is opened or run at a time: each takes all cores, and memory for all its layers.
-    pub(crate) models: Arc<Semaphore>,
-    /// Statistics of a layer take all cores too; whoever leaves while they wait costs nothing.
-    pub(crate) statistics: Arc<Semaphore>,
+    /// One model is opened or run at a time.
+    pub(crate) models: Queue,
+    statistics: Arc<Semaphore>,
     stopping: Arc<AtomicBool>,
 }
 
@@ -25,7 +25,7 @@ impl App {
         Self {
             items: entries.into_iter().map(|entry| Arc::new(Item::new(entry))).collect(),
             shelf: Shelf::default(),
-            models: Arc::new(Semaphore::new(1)),
+            models: Queue::new(),
             statistics: Arc::new(Semaphore::new(1)),
             stopping: Arc::default(),
         }
@@ -36,6 +36,12 @@ impl App {
             let ids: Vec<&str> = self.items.iter().map(|item| item.id.as_str()).collect();
             Error::bad_request(format!("there is no source {id:?}; there are: {}", ids.join(", ")))
         })
+    }
+
+    /// A turn at what looks at every weight of a head: it takes all cores, and whoever leaves while they wait costs
+    /// nothing.
+    pub(crate) async fn statistics(&self) -> Result<OwnedSemaphorePermit, Error> {
+        self.statistics.clone().acquire_owned().await.map_err(|_| Error::broken())
     }
 
     /// Whoever waits for what is done next.

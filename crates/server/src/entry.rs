@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use attnscope_models::{DEFAULT_TEXT, Source};
+use attnscope_models::{DEFAULT_TEXT, Model, Source};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -63,7 +63,8 @@ pub(crate) struct Listing {
     causal_choice: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<usize>,
-    /// Whether it is open already; if not, `family` and `max_tokens` are not known yet, and `causal` is a guess.
+    /// Whether it is open already; if not, `max_tokens` is not known yet, and `family` and `causal` only as far as a
+    /// look at the files tells.
     opened: bool,
 }
 
@@ -148,7 +149,12 @@ impl Item {
                 listing.text = trace.text.clone();
                 listing.causal = trace.sites.first().is_some_and(|site| site.params.causal);
             }
-            None => {}
+            None => {
+                if let Some((family, causal)) = self.path.as_deref().and_then(Model::glance) {
+                    listing.family = Some(family.to_owned());
+                    listing.causal = causal;
+                }
+            }
         }
         listing
     }

@@ -54,6 +54,17 @@ impl From<attnscope_inspect::Error> for Error {
     }
 }
 
+impl From<attnscope_render::Error> for Error {
+    fn from(error: attnscope_render::Error) -> Self {
+        use attnscope_render::Error as Render;
+        match error {
+            Render::Question(error) => error.into(),
+            Render::Write(_) => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+            _ => Self::bad_request(error.to_string()),
+        }
+    }
+}
+
 impl From<attnscope_models::Error> for Error {
     fn from(error: attnscope_models::Error) -> Self {
         use attnscope_models::Error as Models;

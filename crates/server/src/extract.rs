@@ -23,6 +23,9 @@ pub(crate) struct Asked<T>(pub(crate) T);
 /// The JSON body.
 pub(crate) struct Told<T>(pub(crate) T);
 
+/// The one thing that the path names.
+pub(crate) struct Named(pub(crate) String);
+
 /// The trace whose id is in the path.
 pub(crate) struct Of(pub(crate) Arc<Kept>);
 
@@ -51,14 +54,22 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Told<T> {
     }
 }
 
+impl<S: Send + Sync> FromRequestParts<S> for Named {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(name)) => Ok(Self(name)),
+            Err(rejection) => Err(Error::new(rejection.status(), rejection.body_text())),
+        }
+    }
+}
+
 impl FromRequestParts<Arc<App>> for Of {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Error> {
-        let id = match Path::<String>::from_request_parts(parts, app).await {
-            Ok(Path(id)) => id,
-            Err(rejection) => return Err(Error::new(rejection.status(), rejection.body_text())),
-        };
+        let Named(id) = Named::from_request_parts(parts, app).await?;
         let forgotten = || Error::not_found(format!("there is no trace {id:?}, or no longer; run its text again"));
         app.shelf.get(&id).map(Self).ok_or_else(forgotten)
     }

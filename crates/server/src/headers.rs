@@ -20,13 +20,14 @@ const ALWAYS: [(HeaderName, HeaderValue); 5] = [
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
 ];
 
-/// Adds them.
+/// Adds them, where an answer does not say otherwise itself.
 pub(crate) async fn headers(request: Request, next: Next) -> Response {
     // The page changes with the program, so it is asked for again each time; answers are about this run only.
     let cache = if request.uri().path().starts_with("/api") { "no-store" } else { "no-cache" };
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
-    headers.extend(ALWAYS);
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    for (name, value) in ALWAYS.into_iter().chain([(CACHE_CONTROL, HeaderValue::from_static(cache))]) {
+        headers.entry(name).or_insert(value);
+    }
     response
 }

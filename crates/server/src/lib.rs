@@ -7,8 +7,10 @@
 //! | `server` | a server, its life and its end |
 //! | `entry` | what can be looked at; opened on first use |
 //! | `runs`, `shelf` | making a trace, one model at a time; keeping the last few |
-//! | `routes/` | one file a concern: sources, traces, questions, the example's matrices, the page |
-//! | `guard`, `headers`, `limits` | who may ask; what the page may do; how long and how badly an answer may go |
+//! | `routes/` | one file a concern: sources, traces, questions, maps, files to take along, the lesson, the page |
+//! | `openapi.json` | what can be asked and what is answered, held to the routes by tests |
+//! | `guard`, `access`, `headers`, `limits` | who may ask; what the page may do; how long and how badly an answer may go |
+//! | `queue` | one model at a time, and who is next |
 //! | `work` | blocking work, and noticing that nobody waits for it any more |
 //! | `extract`, `error` | every refusal is `{"error": "what, where, what to do"}` |
 //!
@@ -17,6 +19,7 @@
 //! (DNS rebinding), and refuses to change anything for a foreign origin.
 #![forbid(unsafe_code)]
 
+mod access;
 mod app;
 mod entry;
 mod error;
@@ -25,6 +28,7 @@ mod guard;
 mod headers;
 mod limits;
 mod meta;
+mod queue;
 mod routes;
 mod runs;
 mod server;

@@ -1,7 +1,12 @@
 //! Which address leads where, and what every request passes on its way.
 
+mod export;
+mod lesson;
+mod maps;
+mod openapi;
 mod page;
 mod questions;
+mod scratch;
 mod sources;
 mod statistics;
 mod traces;
@@ -15,7 +20,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use serde::Serialize;
 
 use crate::app::App;
@@ -25,28 +30,58 @@ use crate::headers::headers;
 use crate::limits;
 use crate::work::blocking;
 
-pub(crate) fn router(app: Arc<App>, port: u16) -> Router {
-    let cheap = Router::new()
-        .route("/", get(page::index))
-        .route("/ui/{*path}", get(page::file))
-        .route("/api/health", get(sources::health))
-        .route("/api/sources", get(sources::list))
-        .route("/api/traces/{id}", get(traces::meta))
-        .route("/api/traces/{id}/cell", get(questions::cell))
-        .route("/api/traces/{id}/row", get(questions::row))
-        .route("/api/traces/{id}/tile", get(questions::tile))
-        .route("/api/traces/{id}/values", get(questions::values))
-        .route("/api/traces/{id}/worked", get(worked::worked))
-        .route_layer(from_fn(limits::in_time));
-    let costly =
-        Router::new().route("/api/traces", post(traces::make)).route("/api/traces/{id}/heads", get(statistics::heads));
-    cheap
-        .merge(costly)
+/// An address and who answers there. `openapi.json` describes each; a test holds it to that.
+type Route = (&'static str, MethodRouter<Arc<App>>);
+
+/// Where an answer costs little, and is given up if it does not come soon.
+fn cheap() -> Vec<Route> {
+    vec![
+        ("/", get(page::index)),
+        ("/ui/{*path}", get(page::file)),
+        ("/api/openapi.json", get(openapi::description)),
+        ("/api/health", get(sources::health)),
+        ("/api/sources", get(sources::list)),
+        ("/api/runs/{name}", get(traces::standing)),
+        ("/api/traces/{id}", get(traces::meta)),
+        ("/api/traces/{id}/cell", get(questions::cell)),
+        ("/api/traces/{id}/row", get(questions::row)),
+        ("/api/traces/{id}/column", get(questions::column)),
+        ("/api/traces/{id}/values", get(questions::values)),
+        ("/api/traces/{id}/tile", get(maps::tile)),
+        ("/api/traces/{id}/pooled", get(maps::pooled)),
+        ("/api/traces/{id}/worked", get(worked::worked)),
+        ("/api/scratch/example", post(scratch::example)),
+        ("/api/scratch/gradient", post(scratch::gradient)),
+        ("/api/scratch/scale", get(scratch::scale)),
+    ]
+}
+
+/// Where an answer may take as long as a model or a long text needs.
+fn costly() -> Vec<Route> {
+    vec![
+        ("/api/traces", post(traces::make)),
+        ("/api/traces/{id}/heads", get(statistics::heads)),
+        ("/api/traces/{id}/thumbs", get(maps::thumbs)),
+        ("/api/traces/{id}/export", get(export::export)),
+        ("/api/scratch/bill", get(scratch::bill)),
+        ("/api/lesson/words", post(lesson::words)),
+        ("/api/lesson/cut", post(lesson::cut)),
+        ("/api/lesson/cache", post(lesson::cache)),
+    ]
+}
+
+pub(crate) fn router(app: Arc<App>, port: u16, token: Option<String>) -> Router {
+    let all = |routes: Vec<Route>| {
+        routes.into_iter().fold(Router::new(), |router, (path, answer)| router.route(path, answer))
+    };
+    all(cheap())
+        .route_layer(from_fn(limits::in_time))
+        .merge(all(costly()))
         .fallback(nowhere)
         .method_not_allowed_fallback(wrong_method)
         // From the inside out.
         .layer(DefaultBodyLimit::max(limits::BODY))
-        .layer(from_fn_with_state(Arc::new(Names::new(port)), guard))
+        .layer(from_fn_with_state(Arc::new(Names::new(port, token)), guard))
         .layer(from_fn(limits::whole))
         .layer(from_fn(headers))
         .with_state(app)

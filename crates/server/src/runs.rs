@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::app::App;
 use crate::entry::{Item, Kind};
 use crate::error::Error;
+use crate::queue::{RunName, Turn};
 use crate::shelf::{Kept, Wish};
 use crate::work::{Waiting, blocking};
 
@@ -23,6 +24,9 @@ pub(crate) struct Request {
     /// For the example; others are what they are.
     #[serde(default)]
     causal: Option<bool>,
+    /// What the page calls this run, to ask how far it is.
+    #[serde(default)]
+    run: Option<RunName>,
 }
 
 /// The trace that is asked for, made unless it is still here. Stops if whoever asked leaves.
@@ -31,30 +35,31 @@ pub(crate) struct Request {
 /// If there is no such source, it does not open, or it cannot read the text.
 pub(crate) async fn make(app: Arc<App>, request: Request) -> Result<Arc<Kept>, Error> {
     let item = app.item(&request.source)?.clone();
-    let wish = wish(&item, request)?;
+    let Request { source, text, causal, run: name } = request;
+    let wish = wish(&item, source, text, causal)?;
     if let Some(kept) = app.shelf.find(&wish) {
         return Ok(kept);
     }
     let asker = app.asker();
     let turn = match item.kind {
-        Kind::Model => Some(app.models.clone().acquire_owned().await.map_err(|_| Error::broken())?),
+        Kind::Model => Some(app.models.turn(name).await?),
         _ => None,
     };
     let waiting = asker.waiting();
     blocking(move || {
         // Held until the work ends, not until the asker leaves: the next model waits for the memory, too.
-        let _turn = turn;
+        let turn = turn;
         // Another page may have asked for the same, and been before us.
         match app.shelf.find(&wish) {
             Some(kept) => Ok(kept),
-            None => run(&item, wish, &waiting).map(|kept| app.shelf.keep(kept)),
+            None => run(&item, wish, &waiting, turn.as_ref()).map(|kept| app.shelf.keep(kept)),
         }
     })
     .await
 }
 
 /// Leaves out what the source has no choice in.
-fn wish(item: &Item, Request { source, text, causal }: Request) -> Result<Wish, Error> {
+fn wish(item: &Item, source: String, text: Option<String>, causal: Option<bool>) -> Result<Wish, Error> {
     let text = match item.kind {
         Kind::Model => Some(text.unwrap_or_else(|| DEFAULT_TEXT.to_owned())),
         _ => None,
@@ -66,12 +71,17 @@ fn wish(item: &Item, Request { source, text, causal }: Request) -> Result<Wish, 
     Ok(Wish { source, text, causal })
 }
 
-fn run(item: &Item, wish: Wish, waiting: &Waiting) -> Result<Kept, Error> {
+fn run(item: &Item, wish: Wish, waiting: &Waiting, turn: Option<&Turn>) -> Result<Kept, Error> {
     let source = item.open()?;
     waiting.check()?;
     let begun = Instant::now();
     let prompt = wish.text.clone().map(Prompt::Text);
-    let progress = |_, _| waiting.still();
+    let progress = |done, all| {
+        if let Some(turn) = turn {
+            turn.progress(done, all);
+        }
+        waiting.still()
+    };
     let trace = source.trace(Ask { prompt, causal: wish.causal, progress: &progress, ..Ask::default() })?;
     let seconds = begun.elapsed().as_secs_f64();
     tracing::debug!(source = item.name, tokens = trace.tokens.len(), seconds, "a trace was made");

@@ -16,19 +16,28 @@ const GRACE: Duration = Duration::from_secs(3);
 /// The web inspector, ready to be served.
 pub struct Server {
     app: Arc<App>,
+    token: Option<String>,
 }
 
 impl Server {
     /// A server of these entries, in the order in which the page lists them. Their ids must differ.
     pub fn new(entries: Vec<Entry>) -> Self {
-        Self { app: Arc::new(App::new(entries)) }
+        Self { app: Arc::new(App::new(entries)), token: None }
+    }
+
+    /// Answers to whoever knows this token, under any name: for a listener that other machines can reach. The address
+    /// to open is then `http://HOST:PORT/?token=TOKEN`. It becomes part of addresses and of a cookie, so it must be
+    /// ASCII letters and digits, and more than can be guessed.
+    #[must_use]
+    pub fn with_token(self, token: String) -> Self {
+        Self { token: Some(token), ..self }
     }
 
     /// Answers until `shutdown` is done: then no more connections are taken, model runs stop after their layer, and
     /// answers that have begun get three seconds. A runtime that is dropped still waits for a layer in progress; use
     /// its `shutdown_background` to leave at once.
     ///
-    /// The listener should be on the loopback interface; see the crate's words on who is answered.
+    /// Without a token, the listener should be on the loopback interface; see the crate's words on who is answered.
     ///
     /// # Errors
     /// If the listener cannot be used.
@@ -59,6 +68,6 @@ impl Server {
 
     /// The routes, for a server that is reached at this port. [`Server::serve`] without sockets, for tests.
     pub fn router(self, port: u16) -> Router {
-        routes::router(self.app, port)
+        routes::router(self.app, port, self.token)
     }
 }

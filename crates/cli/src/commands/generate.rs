@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use anyhow::bail;
-use attnscope_models::{Greedy, Prompt, Source};
+use attnscope_models::{Greedy, Keep, Prompt, Source};
 use serde::Serialize;
 
 use crate::args::GenerateArgs;
@@ -23,6 +23,10 @@ pub(crate) fn run(args: GenerateArgs) -> anyhow::Result<()> {
     let Source::Model(model) = Source::open(&args.reading.source)? else {
         bail!("{}: only a model can go on with a text", args.reading.source);
     };
+    // As everywhere: a model is what it was trained to be.
+    if args.reading.ask(Keep::Nothing)?.causal.is_some_and(|causal| causal != model.shape().causal) {
+        bail!("--causal and --bidirectional are for the example; leave them out");
+    }
     let prompt_ids = model.ids(&prompt)?;
     let prompt = Prompt::Ids(prompt_ids.clone());
     let (started, mut printed) = (Instant::now(), Ok(()));

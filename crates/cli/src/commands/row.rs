@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use attnscope_inspect::{Pick, Row};
+use attnscope_inspect::{Pick, Row, Trace};
 use attnscope_models::Keep;
 use attnscope_render::{bar, fit, readable};
 
@@ -15,11 +15,11 @@ pub(crate) fn run(args: RowArgs) -> anyhow::Result<()> {
     if args.json {
         return output::json(&row);
     }
-    output::print(&format!("{}\n{}", title(&trace), text(&row, args.top)?))
+    output::print(&format!("{}\n{}", title(&trace), text(&row, &trace, args.top)?))
 }
 
 /// The row as a budget: the largest shares, and what remains.
-fn text(row: &Row, top: usize) -> Result<String, std::fmt::Error> {
+fn text(row: &Row, trace: &Trace, top: usize) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     let head = match row.head {
         Pick::Head(head) => format!("head {head}"),
@@ -35,12 +35,13 @@ fn text(row: &Row, top: usize) -> Result<String, std::fmt::Error> {
         row.visible
     )?;
     let mut left = row.row_sum;
-    for key in row.strongest.iter().take(top) {
-        left -= key.weight;
-        let (label, weight) = (fit(&readable(&key.token), 16), fit(&number(key.weight), 9));
-        writeln!(text, "{:>6} {label} {weight} {}", key.index, bar(key.weight, 40))?;
+    for key in strongest(row, top) {
+        let weight = row.weights[key];
+        left -= weight;
+        let token = trace.tokens.get(key).map(|token| readable(&token.text)).unwrap_or_default();
+        writeln!(text, "{key:>6} {} {} {}", fit(&token, 16), fit(&number(weight), 9), bar(weight, 40))?;
     }
-    let others = row.visible.saturating_sub(top.min(row.strongest.len()));
+    let others = row.visible.saturating_sub(top);
     if others > 0 {
         let left = left.max(0.0);
         writeln!(text, "{} {} {}", fit(&format!("{others} others"), 23), fit(&number(left), 9), bar(left, 40))?;
@@ -50,4 +51,12 @@ fn text(row: &Row, top: usize) -> Result<String, std::fmt::Error> {
     writeln!(text, "\nentropy {:.3} nats: as spread out as {as_many:.1} keys with equal weights", row.entropy)?;
     writeln!(text, "{CAVEAT}")?;
     Ok(text)
+}
+
+/// The `top` visible keys with the largest weights, the largest first.
+fn strongest(row: &Row, top: usize) -> Vec<usize> {
+    let mut keys: Vec<usize> = (0..row.weights.len()).filter(|key| row.mask[*key].is_none()).collect();
+    keys.sort_by(|a, b| row.weights[*b].total_cmp(&row.weights[*a]));
+    keys.truncate(top);
+    keys
 }

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
+use attnscope_inspect::Trace;
 use attnscope_models::{Ask, Keep, Source};
 use serde::Serialize;
 
@@ -22,6 +23,9 @@ pub(crate) fn run(args: TraceArgs) -> anyhow::Result<()> {
     let folder = std::path::absolute(&args.output)?;
     if let Some(folder) = folder.parent().filter(|folder| !folder.is_dir()) {
         bail!("{}: there is no such folder to write the trace in", folder.display());
+    }
+    if args.output.exists() && Trace::open(&args.output).is_err() {
+        bail!("{}: is there already and is no trace; give another name, or remove it first", args.output.display());
     }
     // From here on an interrupt ends the run between two layers, so that no half of a file is left behind.
     let stop = Arc::new(AtomicBool::new(false));

@@ -1,10 +1,12 @@
 use std::io::IsTerminal;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use attnscope_models::Source;
 use attnscope_server::{Entry, Opening, Server};
+use rand::TryRngCore;
+use rand::rngs::OsRng;
 
 use crate::args::ViewArgs;
 use crate::output;
@@ -14,15 +16,23 @@ const MODELS: &str = "models";
 
 pub(crate) fn run(args: ViewArgs) -> anyhow::Result<()> {
     // Before anything slow: a port in use is said at once.
-    let listener = listen(args.port)?;
-    let address = format!("http://127.0.0.1:{}/", listener.local_addr()?.port());
-    let server = Server::new(entries(&args.sources)?);
+    let listener = listen(args.host, args.port)?;
+    let mut address = format!("http://{}/", listener.local_addr()?);
+    let mut server = Server::new(entries(&args.sources)?);
+    if ![IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].contains(&args.host) {
+        let token = token()?;
+        address.push_str(&format!("?token={token}"));
+        server = server.with_token(token);
+        output::complain(
+            "warning: other machines can reach this inspector, unencrypted; give its whole address only to people you trust",
+        );
+    }
     output::print(&format!("{address}\n"))?;
     if !args.no_open && has_desktop() && open::that_detached(&address).is_err() {
-        eprintln!("no browser could be opened; open the address yourself");
+        output::complain("no browser could be opened; open the address yourself");
     }
     if std::io::stderr().is_terminal() {
-        eprintln!("Ctrl-C ends it");
+        output::complain("Ctrl-C ends it");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ended = runtime.block_on(server.serve(listener, interrupted()));
@@ -31,14 +41,22 @@ pub(crate) fn run(args: ViewArgs) -> anyhow::Result<()> {
     Ok(ended?)
 }
 
-/// The loopback interface alone: what runs here is for the person at this machine.
-fn listen(port: u16) -> anyhow::Result<TcpListener> {
-    match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+/// What strangers cannot guess: 128 random bits.
+fn token() -> anyhow::Result<String> {
+    let mut bits = [0; 16];
+    OsRng.try_fill_bytes(&mut bits).context("this system gives no random numbers for a token")?;
+    Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn listen(host: IpAddr, port: u16) -> anyhow::Result<TcpListener> {
+    match TcpListener::bind((host, port)) {
         Ok(listener) => Ok(listener),
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
             bail!("port {port} is in use; give another with --port, or --port 0 for any free one")
         }
-        Err(error) => Err(error).with_context(|| format!("cannot listen on port {port}; try --port 0")),
+        Err(error) => {
+            Err(error).with_context(|| format!("cannot listen on {host} port {port}; try another --host or --port 0"))
+        }
     }
 }
 

@@ -98,7 +98,9 @@ impl Bert {
         // A base model has no prefix; one with a task's head has.
         let prefix = if weights.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" };
         let embedding = |name: &str, rows| weights.get(&format!("{prefix}embeddings.{name}.weight"), &[rows, hidden]);
-        let blocks = (0..config.num_hidden_layers)
+        let layers = config.num_hidden_layers;
+        weights.no_more_layers(layers, &format!("{prefix}encoder.layer.{layers}.output.dense.weight"))?;
+        let blocks = (0..layers)
             .map(|layer| Block::load(&config, weights, &format!("{prefix}encoder.layer.{layer}")))
             .collect::<Result<_>>()?;
         Ok(Self {

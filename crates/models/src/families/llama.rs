@@ -165,6 +165,10 @@ impl Llama {
         let own = weights.has(&head) || !config.tied;
         let head = if own { weights.get(&head, &[vocab, hidden])? } else { embedding.clone() };
         weights.refuse("rope_freqs.weight")?;
+        weights.no_more_layers(
+            layers,
+            &format!("{}.weight", config.names.block(layers, "input_layernorm", "attn_norm")),
+        )?;
         let norm = top("norm", &[hidden])?;
         // A damaged count must not be believed before the tensors are seen to be there.
         let blocks = (0..layers).map(|layer| Block::load(&config, weights, layer)).collect::<Result<_>>()?;

@@ -230,6 +230,20 @@ fn a_tokenizer_with_more_tokens_than_the_model_is_refused() {
     spoiled(parts, |_| {}, &["20 tokens", "the model only 19"]);
 }
 
+#[test]
+fn a_tokenizer_that_uses_a_mark_it_does_not_define_is_refused() {
+    let remove = |processor: &mut Value| drop(processor["special_tokens"].as_object_mut().unwrap().remove("[SEP]"));
+    let mut parts = Folder::bert();
+    remove(&mut parts.tokenizer["post_processor"]);
+    spoiled(parts, |_| {}, &["tokenizer.json", "\"[SEP]\"", "special_tokens"]);
+    // The same within a sequence of processors.
+    let mut parts = Folder::bert();
+    let mut inner = parts.tokenizer["post_processor"].take();
+    remove(&mut inner);
+    parts.tokenizer["post_processor"] = json!({"type": "Sequence", "processors": [inner]});
+    spoiled(parts, |_| {}, &["tokenizer.json", "\"[SEP]\"", "special_tokens"]);
+}
+
 /// What a model has beyond what is computed would make every number wrong without a word.
 #[test]
 fn biases_that_would_be_passed_over_are_refused() {

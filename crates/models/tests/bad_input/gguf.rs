@@ -194,6 +194,20 @@ fn a_mark_beyond_32_bits_is_beyond_the_vocabulary() {
     );
 }
 
+/// What is quoted from a file cannot fill the screen or command the terminal.
+#[test]
+fn what_is_quoted_from_a_file_is_made_fit_to_show() {
+    let strange = "\u{1b}[2J\r\n".repeat(1000);
+    with("general.architecture", text(&strange), &["is not known"]);
+    with("tokenizer.ggml.pre", text(&strange), &["not supported"]);
+    with("tokenizer.ggml.merges", texts(&[&strange.replace(' ', "")]), &["merge"]);
+    let named = |gguf: &mut Gguf| {
+        let tensor = gguf.tensors.remove("output_norm.weight").unwrap();
+        gguf.tensors.insert(strange.clone(), tensor);
+    };
+    spoiled(named, &["output_norm.weight is missing"]);
+}
+
 #[test]
 fn the_tiny_model_itself_is_fine() {
     let folder = TempDir::new().unwrap();

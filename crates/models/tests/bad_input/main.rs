@@ -27,6 +27,7 @@ pub(crate) fn refused(path: &Path, parts: &[&str]) -> String {
 pub(crate) fn check_message(message: &str, parts: &[&str]) {
     assert!(message.lines().count() <= 2, "more than two lines: {message}");
     assert!(message.len() < 600, "{} bytes: {message}", message.len());
+    assert!(!message.chars().any(|c| c.is_control() && c != '\n'), "{message:?} could command a terminal");
     for part in parts {
         assert!(message.contains(part), "{message:?} does not say {part:?}");
     }

@@ -1,12 +1,11 @@
 //! The page itself, embedded.
 
-use axum::extract::Path;
-use axum::extract::rejection::PathRejection;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use rust_embed::RustEmbed;
 
 use crate::error::Error;
+use crate::extract::Named;
 
 /// The repository's `ui/`.
 #[derive(RustEmbed)]
@@ -19,11 +18,8 @@ pub(crate) async fn index() -> Result<Response, Error> {
 }
 
 /// `GET /ui/{path}`
-pub(crate) async fn file(path: Result<Path<String>, PathRejection>) -> Result<Response, Error> {
-    match path {
-        Ok(Path(path)) => embedded(&path),
-        Err(rejection) => Err(Error::new(rejection.status(), rejection.body_text())),
-    }
+pub(crate) async fn file(Named(path): Named) -> Result<Response, Error> {
+    embedded(&path)
 }
 
 fn embedded(path: &str) -> Result<Response, Error> {

@@ -1,18 +1,13 @@
 //! Questions about one head that cost no more than the rows and columns they name.
 
-use attnscope_inspect::{At, Cell, SiteKind};
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
+use attnscope_inspect::{At, Cell, Pick, SiteKind};
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
 use super::json;
 use crate::error::Error;
 use crate::extract::{Asked, Of};
-use crate::work::blocking;
 
-/// The most cells of one tile, 512 x 512 of them: a mebibyte.
-const TILE: usize = 512 * 512;
 /// The most keys whose values are given at a time.
 const VALUES: usize = 512;
 
@@ -51,47 +46,30 @@ pub(crate) struct OneRow {
     #[serde(default)]
     site: SiteKind,
     layer: usize,
-    head: usize,
+    head: Pick,
     query: usize,
 }
 
 /// `GET /api/traces/{id}/row`
 pub(crate) async fn row(Of(kept): Of, Asked(asked): Asked<OneRow>) -> Result<Response, Error> {
     let OneRow { site, layer, head, query } = asked;
-    json(move || Ok(kept.trace.row(At { site, layer, head }, query)?)).await
+    json(move || Ok(kept.trace.picked_row(site, layer, head, query)?)).await
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct OneTile {
+pub(crate) struct OneColumn {
     #[serde(default)]
     site: SiteKind,
     layer: usize,
-    head: usize,
-    q0: usize,
-    q1: usize,
-    k0: usize,
-    k1: usize,
+    head: Pick,
+    key: usize,
 }
 
-/// `GET /api/traces/{id}/tile`: little-endian f32, one row of keys after another.
-pub(crate) async fn tile(Of(kept): Of, Asked(asked): Asked<OneTile>) -> Result<Response, Error> {
-    let OneTile { site, layer, head, q0, q1, k0, k1 } = asked;
-    if q1.saturating_sub(q0).saturating_mul(k1.saturating_sub(k0)) > TILE {
-        return Err(Error::bad_request("a tile has at most 512 x 512 cells; ask for a smaller one"));
-    }
-    let bytes = blocking(move || {
-        let cells = kept.trace.tile(At { site, layer, head }, q0..q1, k0..k1)?.cells;
-        if cells.iter().any(|cell| cell.is_nan()) {
-            return Err(Error::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "some weights of this tile are not numbers, or hidden for a reason that the page does not know",
-            ));
-        }
-        Ok(cells.iter().flat_map(|cell| cell.to_le_bytes()).collect::<Vec<u8>>())
-    })
-    .await?;
-    Ok(([(CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
+/// `GET /api/traces/{id}/column`
+pub(crate) async fn column(Of(kept): Of, Asked(asked): Asked<OneColumn>) -> Result<Response, Error> {
+    let OneColumn { site, layer, head, key } = asked;
+    json(move || Ok(kept.trace.column(site, layer, head, key)?)).await
 }
 
 #[derive(Debug, Deserialize)]

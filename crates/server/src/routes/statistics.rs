@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attnscope_inspect::{Error as Refused, HeadStats, SiteKind, Trace};
+use attnscope_inspect::{Error as Refused, HeadStats, Site, SiteKind, Trace};
 use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
@@ -29,7 +29,7 @@ pub(crate) async fn heads(
     Asked(Layers { site, layer }): Asked<Layers>,
 ) -> Result<Response, Error> {
     let asker = app.asker();
-    let turn = app.statistics.clone().acquire_owned().await.map_err(|_| Error::broken())?;
+    let turn = app.statistics().await?;
     let waiting = asker.waiting();
     json(move || {
         let _turn = turn;
@@ -40,17 +40,22 @@ pub(crate) async fn heads(
 
 /// Layer after layer, so that it can end when nobody waits any more.
 fn statistics(trace: &Trace, kind: SiteKind, layer: Option<usize>, waiting: &Waiting) -> Result<Vec<HeadStats>, Error> {
-    let layers: Vec<usize> = match layer {
-        Some(layer) => vec![trace.site(kind, layer)?.layer],
-        None => trace.sites.iter().filter(|site| site.kind == kind).map(|site| site.layer).collect(),
-    };
-    if layers.is_empty() {
-        return Err(Refused::NoSite(kind.name()).into());
-    }
     let mut all = Vec::new();
-    for layer in layers {
+    for site in sites(trace, kind, layer)? {
         waiting.check()?;
-        all.extend(trace.heads(Some(layer))?.into_iter().filter(|head| head.site == kind));
+        all.extend(trace.heads(Some(site.layer))?.into_iter().filter(|head| head.site == kind));
     }
     Ok(all)
+}
+
+/// One attention of one layer, or of every layer.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn sites(trace: &Trace, kind: SiteKind, layer: Option<usize>) -> Result<Vec<&Site>, Error> {
+    if let Some(layer) = layer {
+        return Ok(vec![trace.site(kind, layer)?]);
+    }
+    let sites: Vec<&Site> = trace.sites.iter().filter(|site| site.kind == kind).collect();
+    if sites.is_empty() { Err(Refused::NoSite(kind.name()).into()) } else { Ok(sites) }
 }

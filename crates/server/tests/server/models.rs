@@ -1,20 +1,16 @@
 use std::path::Path;
 
 use attnscope_inspect::At;
-use attnscope_models::{Ask, Prompt, Source};
+use attnscope_models::{Ask, Prompt};
 use attnscope_server::Opening;
 use serde_json::json;
 
 use crate::small_model::{self, CONTEXT, HEAD_DIM, HEADS, KV_HEADS, LAYERS};
 use crate::support::{Asking, close, entry, numbers};
 
-fn open(folder: &Path) -> Source {
-    small_model::write(folder);
-    Source::open(folder.to_str().expect("a path in UTF-8")).expect("it opens")
-}
-
-fn asking(folder: &Path) -> Asking {
-    Asking::of(vec![entry("s1", Opening::Ready(Box::new(open(folder))))])
+/// A server of the small model, as `s1`.
+pub(crate) fn asking(folder: &Path) -> Asking {
+    Asking::of(vec![entry("s1", Opening::Ready(Box::new(small_model::open(folder))))])
 }
 
 #[tokio::test]
@@ -38,7 +34,7 @@ async fn a_model_reads_a_text() {
 
     let trace = format!("/api/traces/{}", meta["id"].as_str().unwrap());
     let prompt = Some(Prompt::Text("a robot".to_owned()));
-    let itself = open(folder.path()).trace(Ask { prompt, ..Ask::default() }).expect("it runs");
+    let itself = small_model::open(folder.path()).trace(Ask { prompt, ..Ask::default() }).expect("it runs");
     let at = At { layer: 1, head: 1, ..At::default() };
     let cell = asking.get(&format!("{trace}/cell?layer=1&head=1&query=6&key=2")).await.json();
     close(cell["weight"].as_f64().unwrap(), itself.cell(at, 6, 2).expect("a cell").weight, 1e-6);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use attnscope_models::Source;
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 use serde_json::{Map, Value, json};
@@ -16,13 +17,24 @@ const VOCAB: usize = 256;
 const HIDDEN: usize = 8;
 const FFN: usize = 16;
 
+/// Opens one that was written to this folder.
+pub(crate) fn open(folder: &Path) -> Source {
+    write(folder);
+    Source::open(folder.to_str().expect("a path in UTF-8")).expect("it opens")
+}
+
 /// Writes config.json, tokenizer.json and model.safetensors.
 pub(crate) fn write(folder: &Path) {
+    write_for(folder, CONTEXT);
+}
+
+/// The same, for texts of up to `context` tokens.
+pub(crate) fn write_for(folder: &Path, context: usize) {
     std::fs::create_dir_all(folder).expect("a folder");
     let config = json!({
         "model_type": "llama", "vocab_size": VOCAB, "hidden_size": HIDDEN, "num_hidden_layers": LAYERS,
         "num_attention_heads": HEADS, "num_key_value_heads": KV_HEADS, "intermediate_size": FFN,
-        "max_position_embeddings": CONTEXT, "hidden_act": "silu",
+        "max_position_embeddings": context, "hidden_act": "silu",
     });
     let write = |name: &str, value: Value| std::fs::write(folder.join(name), value.to_string()).expect("it is written");
     write("config.json", config);

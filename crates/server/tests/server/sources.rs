@@ -69,7 +69,8 @@ async fn a_model_is_opened_when_it_is_first_used() {
     let before = &asking.get("/api/sources").await.json()["sources"][0];
     assert_eq!((&before["kind"], &before["opened"]), (&json!("model"), &json!(false)));
     assert_eq!((&before["text"], &before["text_fixed"]), (&json!(attnscope_models::DEFAULT_TEXT), &json!(false)));
-    assert!(before.get("family").is_none() && before.get("max_tokens").is_none());
+    assert_eq!((&before["family"], &before["causal"]), (&json!("llama"), &json!(true)), "its files tell as much");
+    assert!(before.get("max_tokens").is_none());
 
     asking.make(json!({ "source": "s1", "text": "hello" })).await;
     let after = &asking.get("/api/sources").await.json()["sources"][0];

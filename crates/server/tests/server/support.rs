@@ -11,6 +11,7 @@ use tower::ServiceExt;
 pub(crate) const PORT: u16 = 4173;
 
 /// A server and whoever asks it.
+#[derive(Clone)]
 pub(crate) struct Asking(Router);
 
 pub(crate) struct Answer {
@@ -39,6 +40,11 @@ impl Asking {
 
     pub(crate) fn example() -> Self {
         Self::of(vec![example()])
+    }
+
+    /// The example, for whoever knows this token.
+    pub(crate) fn guarded_by(token: &str) -> Self {
+        Self(Server::new(vec![example()]).with_token(token.to_owned()).router(PORT))
     }
 
     pub(crate) async fn ask(&self, request: Request<Body>) -> Answer {
@@ -93,6 +99,13 @@ impl Answer {
         let (floats, rest) = self.body.as_chunks();
         assert!(rest.is_empty());
         floats.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+    }
+
+    /// Two sizes, and what they measure.
+    pub(crate) fn sized_floats(&self) -> ([usize; 2], Vec<f32>) {
+        let mut floats = self.floats();
+        let rest = floats.split_off(2);
+        ([floats[0].to_bits() as usize, floats[1].to_bits() as usize], rest)
     }
 }
 

@@ -1,0 +1,107 @@
+//! `attnscope export`: what it writes, that it agrees with what the other commands print, and how it refuses.
+
+mod common;
+
+use std::path::Path;
+
+use common::{attnscope, fails, json, printed, refused};
+use serde_json::Value;
+
+/// Exports the example into a folder of its own and gives the file.
+fn exported(name: &str, args: &[&str]) -> (tempfile::TempDir, Vec<u8>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    let line = printed(&[&["export", "example", "-o", path.to_str().unwrap()], args].concat());
+    assert!(line.starts_with(path.to_str().unwrap()), "{line}");
+    let bytes = std::fs::read(&path).unwrap();
+    (folder, bytes)
+}
+
+fn read_json(args: &[&str]) -> Value {
+    serde_json::from_slice(&exported("it.json", args).1).unwrap()
+}
+
+#[test]
+fn every_ending_gives_its_format() {
+    for (name, starts) in [
+        ("a.png", &b"\x89PNG\r\n"[..]),
+        ("a.SVG", b"<svg "),
+        ("a.html", b"<!doctype html>"),
+        ("a.npz", b"PK\x03\x04"),
+        ("a.json", b"{\"model\":"),
+        ("a.csv", b"query,token,0 The,"),
+    ] {
+        let (folder, bytes) = exported(name, &[]);
+        assert!(bytes.starts_with(starts), "{name}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left in the folder");
+    }
+}
+
+#[test]
+fn it_agrees_with_what_is_printed() {
+    let shown = json(&["show", "example", "--causal"]);
+    let map = read_json(&["--causal"]);
+    for (row, query) in map["weights"].as_array().unwrap().iter().zip(shown["weights"].as_array().unwrap()) {
+        for (full, short) in row.as_array().unwrap().iter().zip(query.as_array().unwrap()) {
+            assert_eq!(full.as_f64().map(|weight| weight as f32), short.as_f64().map(|weight| weight as f32));
+        }
+    }
+    assert_eq!(read_json(&["--query", "it"]), json(&["row", "example", "--query", "it"]));
+    let cell = ["--query", "it", "--key", "robot"];
+    assert_eq!(read_json(&cell), json(&[&["cell", "example"], &cell[..]].concat()));
+    assert_eq!(read_json(&["--what", "heads"]), json(&["heads", "example"]));
+}
+
+#[test]
+fn a_part_of_the_map_is_that_part() {
+    let part = read_json(&["--queries", "6..", "--keys", "..2"]);
+    assert_eq!((&part["queries"], &part["keys"]), (&serde_json::json!([6, 10]), &serde_json::json!([0, 2])));
+    assert_eq!(part["weights"][0][1], read_json(&[])["weights"][6][1]);
+}
+
+#[test]
+fn an_existing_file_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("map.csv");
+    std::fs::write(&path, "old").unwrap();
+    let answer = json(&["export", "example", "-o", path.to_str().unwrap()]);
+    assert_eq!(answer["bytes"], std::fs::metadata(&path).unwrap().len());
+    assert!(answer["note"].is_null());
+    assert_ne!(std::fs::read(&path).unwrap(), b"old");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_file_is_as_readable_as_any_new_one() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, _) = exported("a.csv", &[]);
+    let plain = folder.path().join("plain");
+    std::fs::write(&plain, "").unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&folder.path().join("a.csv")), mode(&plain));
+}
+
+#[test]
+fn what_cannot_be_is_said_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let fails = |name: &str, args: &[&str], parts: &[&str]| {
+        fails(&[&["export", "example", "-o", &path(name)], args].concat(), parts);
+    };
+    fails("a.gif", &[], &["\"gif\"", "png, svg, html, npz, json or csv"]);
+    fails("none", &[], &["png, svg, html, npz, json or csv"]);
+    fails("no/such/a.png", &[], &["no such folder"]);
+    fails("a.png", &["--query", "it", "--key", "robot"], &["a cell cannot be exported as png", "json, csv or npz"]);
+    fails("a.png", &["--key", "robot"], &["--query"]);
+    fails("a.png", &["--what", "row"], &["--query"]);
+    fails("a.png", &["--queries", "3..30"], &["queries 3..30", "0..10"]);
+    fails("a.png", &["--query", "it", "--keys", "0..3"], &["--queries and --keys"]);
+    fails("a.png", &["--layer", "7"], &["layer 7"]);
+    fails("a.json", &["--head", "mean", "--query", "it", "--key", "robot"], &["a mean"]);
+    fails("a.png", &["--dpi", "9"], &["9 dots to the inch"]);
+    for wrong in [&["--scale", "cubic"][..], &["--queries", "3"], &["--palette", "rainbow"], &["--theme", "blue"]] {
+        let command = attnscope(&[&["export", "example", "-o", &path("a.png")], wrong].concat());
+        refused(command, 2, &["must be"]);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left of what failed");
+}

@@ -1,0 +1,185 @@
+//! Arrays for numpy: a zip of npy files, not compressed, as `numpy.savez` writes it. The zip is written by the crate
+//! that candle already brings; the npy header is a few lines of our own (`npy.rs`).
+
+use std::io::{Cursor, Write};
+
+use attnscope_inspect::{Cell, HeadStats, Pick, Row, Site, Tensor, Trace};
+use serde::Serialize;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::{Grid, npy};
+use crate::{Error, Place};
+
+/// A file in the making.
+struct Npz(ZipWriter<Cursor<Vec<u8>>>);
+
+impl Npz {
+    fn new() -> Self {
+        Self(ZipWriter::new(Cursor::new(Vec::new())))
+    }
+
+    fn put(&mut self, name: &str, array: &[u8]) -> Result<(), Error> {
+        // No time of day: the same numbers give the same file.
+        let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        self.0.start_file(format!("{name}.npy"), stored)?;
+        Ok(self.0.write_all(array)?)
+    }
+
+    /// A text that `json.loads(str(npz[name]))` reads.
+    fn put_json(&mut self, name: &str, value: &impl Serialize) -> Result<(), Error> {
+        self.put(name, &npy::text(&serde_json::to_string(value)?))
+    }
+
+    /// The tokens' texts, and what the file is of.
+    fn put_source(&mut self, trace: &Trace, place: Option<Place>) -> Result<(), Error> {
+        let tokens: Vec<&str> = trace.tokens.iter().map(|token| token.text.as_str()).collect();
+        self.put_json("tokens", &tokens)?;
+        let about = About {
+            model: &trace.model.name,
+            note: &trace.model.note,
+            text: &trace.text,
+            layer: place.map(|place| place.layer),
+            head: place.map(|place| place.head),
+            site: place.map(|place| place.site.name()),
+        };
+        self.put_json("about", &about)
+    }
+
+    fn finish(self) -> Result<Vec<u8>, Error> {
+        Ok(self.0.finish()?.into_inner())
+    }
+}
+
+#[derive(Serialize)]
+struct About<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    note: &'a str,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layer: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<Pick>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<&'static str>,
+}
+
+/// A map: `weights` (queries, keys) f32, 0 where hidden; `mask` likewise u8, 0 visible, else why not: 1 future,
+/// 2 outside_window, 3 padding, 4 other_segment, 5 knocked_out; `queries` and `keys`, the positions; `q` (queries,
+/// heads, head_dim), `k` (keys, kv_heads, head_dim) and `lse` (heads, queries) of the head, or of all for a mean;
+/// `tokens` and `about` as JSON.
+pub(crate) fn map_npz(grid: &Grid) -> Result<Vec<u8>, Error> {
+    let mut file = Npz::new();
+    let shape = [grid.queries.len(), grid.keys.len()];
+    let weights: Vec<f32> = grid.cells().map(|cell| cell.unwrap_or(0.0) as f32).collect();
+    let mask: Vec<u8> = grid.cells().map(|cell| cell.err().map_or(0, code)).collect();
+    file.put("weights", &npy::array(&shape, &weights))?;
+    file.put("mask", &npy::array(&shape, &mask))?;
+    file.put("queries", &positions(grid.queries.clone()))?;
+    file.put("keys", &positions(grid.keys.clone()))?;
+    let site = grid.trace.site(grid.place.site, grid.place.layer)?;
+    put_scores(&mut file, site, grid)?;
+    file.put_source(grid.trace, Some(grid.place))?;
+    file.finish()
+}
+
+/// What brings any of the weights back: exp(scale q.k - lse).
+fn put_scores(file: &mut Npz, site: &Site, grid: &Grid) -> Result<(), Error> {
+    let (heads, kv_heads) = match grid.place.head {
+        Pick::Head(head) => (head..head + 1, site.kv_head(head)..site.kv_head(head) + 1),
+        Pick::Mean => (0..site.q_heads(), 0..site.kv_heads()),
+    };
+    file.put("q", &part(&site.q, grid.queries.clone(), heads.clone()))?;
+    file.put("k", &part(&site.k, grid.keys.clone(), kv_heads))?;
+    let lse: Vec<f64> = heads
+        .clone()
+        .flat_map(|head| grid.queries.clone().map(move |query| site.lse[head * site.q_len() + query]))
+        .collect();
+    file.put("lse", &npy::array(&[heads.len(), grid.queries.len()], &lse))?;
+    file.put("scale", &npy::array(&[], &[site.params.scale]))
+}
+
+/// Some positions and heads of a tensor.
+fn part(tensor: &Tensor, positions: std::ops::Range<usize>, heads: std::ops::Range<usize>) -> Vec<u8> {
+    let [_, all_heads, dim] = tensor.shape;
+    let shape = [positions.len(), heads.len(), dim];
+    let mut data = Vec::with_capacity(shape.iter().product());
+    for position in positions {
+        let start = position * all_heads;
+        data.extend_from_slice(&tensor.data[(start + heads.start) * dim..(start + heads.end) * dim]);
+    }
+    npy::array(&shape, &data)
+}
+
+/// A row: `weights`, `mask` and `scores` by key.
+pub(crate) fn row_npz(trace: &Trace, place: Place, row: &Row) -> Result<Vec<u8>, Error> {
+    let mut file = Npz::new();
+    let keys = [row.weights.len()];
+    let mask: Vec<u8> = row.mask.iter().map(|reason| reason.map_or(0, code)).collect();
+    file.put("weights", &npy::array(&keys, &row.weights))?;
+    file.put("mask", &npy::array(&keys, &mask))?;
+    if let Some(scores) = &row.scores {
+        file.put("scores", &npy::array(&keys, scores))?;
+    }
+    file.put("query", &npy::array(&[], &[row.query.index as i64]))?;
+    file.put_source(trace, Some(place))?;
+    file.finish()
+}
+
+/// A cell: its vectors, and its numbers as JSON.
+pub(crate) fn cell_npz(trace: &Trace, cell: &Cell) -> Result<Vec<u8>, Error> {
+    let mut file = Npz::new();
+    for (name, vector) in [("q", &cell.q), ("k", &cell.k), ("v", &cell.v), ("out", &cell.out)] {
+        file.put(name, &npy::array(&[vector.len()], vector))?;
+    }
+    file.put("products", &npy::array(&[cell.products.len()], &cell.products))?;
+    file.put("weight", &npy::array(&[], &[cell.weight]))?;
+    file.put_json("cell", cell)?;
+    file.put_source(trace, Some(Place { site: cell.site, layer: cell.layer, head: Pick::Head(cell.head) }))?;
+    file.finish()
+}
+
+/// One number of a head.
+type Statistic = fn(&HeadStats) -> Option<f64>;
+
+/// The heads: an array a statistic, an element a head; NaN where there is none.
+pub(crate) fn heads_npz(trace: &Trace, heads: &[HeadStats]) -> Result<Vec<u8>, Error> {
+    let mut file = Npz::new();
+    let positions = |index: fn(&HeadStats) -> usize| heads.iter().map(|head| index(head) as i64).collect::<Vec<_>>();
+    for (name, index) in [("layer", positions(|head| head.layer)), ("head", positions(|head| head.head))] {
+        file.put(name, &npy::array(&[heads.len()], &index))?;
+    }
+    let statistics: [(&str, Statistic); 7] = [
+        ("entropy", |head| Some(head.entropy)),
+        ("first", |head| Some(head.first)),
+        ("self", |head| head.own),
+        ("previous", |head| head.previous),
+        ("distance", |head| head.distance),
+        ("row_sum_error", |head| Some(head.proof.row_sum_error)),
+        ("output_error", |head| Some(head.proof.output_error)),
+    ];
+    for (name, statistic) in statistics {
+        let numbers: Vec<f64> = heads.iter().map(|head| statistic(head).unwrap_or(f64::NAN)).collect();
+        file.put(name, &npy::array(&[heads.len()], &numbers))?;
+    }
+    file.put_json("site", &heads.iter().map(|head| head.site).collect::<Vec<_>>())?;
+    file.put_source(trace, None)?;
+    file.finish()
+}
+
+fn positions(range: std::ops::Range<usize>) -> Vec<u8> {
+    npy::array(&[range.len()], &range.map(|index| index as i64).collect::<Vec<_>>())
+}
+
+/// The reason's place in the order of a map's codes, from 1.
+fn code(reason: &str) -> u8 {
+    match reason {
+        "future" => 1,
+        "outside_window" => 2,
+        "padding" => 3,
+        "other_segment" => 4,
+        "knocked_out" => 5,
+        _ => 255,
+    }
+}

@@ -1,0 +1,226 @@
+use std::ops::Range;
+
+use attnscope_inspect::Trace;
+
+use super::field::Field;
+use super::hidden::sentence;
+use super::label::{Label, Labels};
+use super::legend::legend;
+use super::page::{MARGIN, Page, title};
+use super::scale::Shades;
+use super::{Place, Style};
+use crate::Error;
+use crate::paint::{Anchor, Area, Cells, Item, Scene, Text, ink_on, width};
+
+/// The side of a map that is handy on a screen and on paper, in CSS pixels.
+const SIDE: f32 = 600.0;
+/// The most cells a side that are drawn one by one; more are pooled. Two thirds of a pixel each on a screen, two dots in
+/// print.
+const MOST: usize = 900;
+/// The size of cells, in CSS pixels, from which there are gaps between them, and figures in them.
+const GAPS: f32 = 12.0;
+const FIGURES: f32 = 30.0;
+
+/// Where the cells are, and how large.
+struct Grid {
+    x: f32,
+    y: f32,
+    width: f32,
+    height: f32,
+    cell: f32,
+}
+
+/// The map of a head: queries down, keys across. Gives the scene and, where it is pooled, a sentence that says so.
+pub(crate) fn map(
+    trace: &Trace,
+    place: Place,
+    queries: Range<usize>,
+    keys: Range<usize>,
+    style: &Style,
+) -> Result<(Scene, Option<String>), Error> {
+    let field = Field::read(trace, place, queries, keys, MOST)?;
+    let cell = cell_size(style, &field)?;
+    let scale = style.scale(trace);
+    let shades = Shades::new(scale, &field);
+    let (width, height) = (field.columns as f32 * cell, field.rows as f32 * cell);
+    let down = Labels::new(&trace.tokens, &field.queries, height / field.queries.len() as f32);
+    let across = Labels::new(&trace.tokens, &field.keys, width / field.keys.len() as f32);
+
+    let axis = "query rows ↓";
+    let left = (down.token_room + down.index_room + 22.0).max(crate::paint::width(axis, 12.0) + 12.0);
+    let x = (MARGIN + left).ceil();
+    let mut page = Page::new(style.theme, x + width + MARGIN);
+    let pooling = field.pooling();
+    page.head(trace, &format!("{}; {}.", place.words(), size_in_words(&field, pooling.as_deref())));
+    page.y += 18.0;
+    let inks = page.inks;
+    page.text((x, page.y + 8.0), 12.0, Anchor::Start, inks.k, "key columns →");
+    page.y += 14.0;
+    let upright = across.all && across.token_room.max(across.index_room) + 5.0 <= cell;
+    page.y += if upright { 34.0 } else { across.token_room + across.index_room + 22.0 };
+    page.y = page.y.ceil();
+    let grid = Grid { x, y: page.y, width, height, cell };
+    label_keys(&mut page, &grid, &across, upright);
+    page.text((x - 10.0, grid.y - 13.0), 12.0, Anchor::End, inks.q, axis);
+    label_queries(&mut page, &grid, &down);
+    fill(&mut page, &grid, &field, trace, style, &shades);
+    page.y += height + 16.0;
+    legend(&mut page, x, style, scale, &shades, &field.hidden_codes());
+    Ok((page.end(title(trace, place), description(trace, &field)), pooling))
+}
+
+fn cell_size(style: &Style, field: &Field) -> Result<f32, Error> {
+    let most = field.rows.max(field.columns) as f32;
+    match style.cell {
+        Some(cell) if (0.25..=200.0).contains(&cell) => Ok(cell),
+        Some(cell) => Err(Error::CellSize(cell)),
+        // Whole pixels where there are several, else thirds, which are whole dots at the usual 288 to the inch.
+        None if SIDE / most >= 4.0 => Ok((SIDE / most).floor().min(56.0)),
+        None => Ok(((SIDE / most * 3.0).floor() / 3.0).max(2.0 / 3.0)),
+    }
+}
+
+/// What of the map is shown, and how finely.
+fn size_in_words(field: &Field, pooling: Option<&str>) -> String {
+    let side = |one: &str, many: &str, range: &Range<usize>| match range.len() {
+        1 => format!("{one} {}", range.start),
+        _ => format!("{many} {} to {}", range.start, range.end - 1),
+    };
+    let mut words = format!("{}, {}", side("query", "queries", &field.queries), side("key", "keys", &field.keys));
+    if let Some(pooling) = pooling {
+        words += "; ";
+        words += pooling;
+    }
+    words
+}
+
+fn label_queries(page: &mut Page, grid: &Grid, labels: &Labels) {
+    let inks = page.inks;
+    let ticks = grid.x - 8.0;
+    for (along, Label { token, index }) in &labels.labels {
+        let middle = grid.y + along;
+        page.rect((grid.x - 6.0, middle - 0.5), 4.0, 1.0, inks.line);
+        let baseline = middle + labels.size * 0.36;
+        page.text((ticks - 2.0, baseline), labels.index_size(), Anchor::End, inks.soft, index.as_str());
+        let x = ticks - 2.0 - labels.index_room - 5.0;
+        page.text((x, baseline), labels.size, Anchor::End, inks.ink, token.as_str());
+    }
+}
+
+fn label_keys(page: &mut Page, grid: &Grid, labels: &Labels, upright: bool) {
+    let inks = page.inks;
+    for (along, Label { token, index }) in &labels.labels {
+        let middle = grid.x + along;
+        page.rect((middle - 0.5, grid.y - 6.0), 1.0, 4.0, inks.line);
+        if upright {
+            page.text((middle, grid.y - 10.0), labels.index_size(), Anchor::Middle, inks.soft, index.as_str());
+            page.text((middle, grid.y - 23.0), labels.size, Anchor::Middle, inks.ink, token.as_str());
+            continue;
+        }
+        let mut up = |by: f32, size: f32, ink, text: &String| {
+            let (x, y) = (middle + labels.size * 0.36, grid.y - by);
+            let text = text.clone();
+            page.items.push(Item::Text(Text { x, y, size, anchor: Anchor::Start, turned: true, ink, text }));
+        };
+        up(10.0, labels.index_size(), inks.soft, index);
+        up(10.0 + labels.index_room + 5.0, labels.size, inks.ink, token);
+    }
+}
+
+fn fill(page: &mut Page, grid: &Grid, field: &Field, trace: &Trace, style: &Style, shades: &Shades) {
+    let Grid { x, y, width, height, cell } = *grid;
+    let area = Area { x, y, width, height };
+    if field.cells.iter().any(|weight| !visible(*weight)) {
+        page.items.push(Item::Hatch(area));
+    }
+    let colours: Vec<_> = field
+        .cells
+        .iter()
+        .enumerate()
+        .map(|(at, weight)| {
+            visible(*weight).then(|| style.palette.at(style.theme, shades.place(at / field.columns, *weight)))
+        })
+        .collect();
+    let exact = (field.rows, field.columns) == (field.queries.len(), field.keys.len());
+    let notes = if exact && cell >= 4.0 { notes(field, trace) } else { Vec::new() };
+    let figures = if cell >= FIGURES { figures(grid, field, &colours) } else { Vec::new() };
+    page.items.push(Item::Cells(Cells { area, columns: field.columns, colours, notes }));
+    if cell >= GAPS {
+        let gap = if cell >= 28.0 { 2.0 } else { 1.0 };
+        for column in 1..field.columns {
+            page.rect((x + column as f32 * cell - gap / 2.0, y), gap, height, page.inks.page);
+        }
+        for row in 1..field.rows {
+            page.rect((x, y + row as f32 * cell - gap / 2.0), width, gap, page.inks.page);
+        }
+    }
+    page.items.extend(figures);
+}
+
+fn visible(weight: f32) -> bool {
+    weight >= 0.0
+}
+
+/// What each cell says of itself when pointed at.
+fn notes(field: &Field, trace: &Trace) -> Vec<String> {
+    let label = |index: usize| {
+        let Label { token, index } = Label::new(&trace.tokens, index);
+        format!("{index} {token}")
+    };
+    let queries: Vec<String> = field.queries.clone().map(label).collect();
+    let keys: Vec<String> = field.keys.clone().map(label).collect();
+    let note = |(at, weight): (usize, &f32)| {
+        let (query, key) = (&queries[at / field.columns], &keys[at % field.columns]);
+        match visible(*weight) {
+            true => format!("query {query}, key {key}: {weight}"),
+            false => format!("query {query}, key {key}: hidden, {}", sentence(*weight)),
+        }
+    };
+    field.cells.iter().enumerate().map(note).collect()
+}
+
+/// The weights themselves, where cells have room for them.
+fn figures(grid: &Grid, field: &Field, colours: &[Option<crate::paint::Rgb>]) -> Vec<Item> {
+    let size = (grid.cell * 0.27).clamp(9.0, 13.0);
+    let figure = |(at, weight): (usize, &f32)| {
+        let ink = ink_on(colours[at]?);
+        let (row, column) = ((at / field.columns) as f32, (at % field.columns) as f32);
+        let (x, y) = (grid.x + (column + 0.5) * grid.cell, grid.y + (row + 0.5) * grid.cell + size * 0.36);
+        let text = brief(*weight);
+        (width(&text, size) + 4.0 <= grid.cell).then_some(Item::Text(Text {
+            x,
+            y,
+            size,
+            anchor: Anchor::Middle,
+            turned: false,
+            ink,
+            text,
+        }))
+    };
+    field.cells.iter().enumerate().filter_map(figure).collect()
+}
+
+fn brief(weight: f32) -> String {
+    match weight {
+        0.0 => "0".to_owned(),
+        weight if weight < 0.005 => "<.01".to_owned(),
+        weight if weight > 0.995 => "1".to_owned(),
+        weight => format!("{weight:.2}").split_off(1),
+    }
+}
+
+/// The picture for those who cannot see it: its size, and its largest weight.
+fn description(trace: &Trace, field: &Field) -> String {
+    let size = format!("A map of {} queries (down) by {} keys (across).", field.queries.len(), field.keys.len());
+    let largest = field.cells.iter().enumerate().filter(|(_, weight)| visible(**weight));
+    let Some((at, weight)) = largest.max_by(|a, b| a.1.total_cmp(b.1)) else { return size };
+    if let Some(pooling) = field.pooling() {
+        return format!("{size} Pooled: {pooling}. The largest weight is {weight:.4}.");
+    }
+    let label = |index: usize| {
+        let Label { token, index } = Label::new(&trace.tokens, index);
+        format!("{index} “{token}”")
+    };
+    let (query, key) = (field.queries.start + at / field.columns, field.keys.start + at % field.columns);
+    format!("{size} The largest weight is {weight:.4}, from query {} to key {}.", label(query), label(key))
+}

@@ -1,0 +1,293 @@
+// The lesson in the real program: each chapter opens, answers the hand, and says what the engine says.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { BINARY, cellJson, noBinary, view } from '../lib/binary.mjs';
+import { launch } from '../lib/browser.mjs';
+import { contrastFaults } from '../lib/contrast.mjs';
+import { CHAPTERS, drag, numbers, openChapter, settled, turnTo } from '../lib/learn.mjs';
+
+const near = (/** @type {number} */ a, /** @type {number} */ b, /** @type {string} */ what, within = 1e-6) =>
+  assert.ok(Math.abs(a - b) <= within * Math.max(1, Math.abs(b)), `${what}: ${a} is not ${b}`);
+
+describe('the lesson on the worked example', { skip: noBinary }, () => {
+  /** @type {Awaited<ReturnType<typeof view>>} */
+  let server;
+  /** @type {import('playwright-core').Browser} */
+  let browser;
+  before(async () => {
+    if (!BINARY) return;
+    server = await view('example');
+    browser = await launch();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  for (let chapter = 1; chapter <= CHAPTERS; chapter++) {
+    test(`chapter ${chapter} opens, has something to move and something to try, and fits 360 px`, async () => {
+      const { page, complaints } = await openChapter(browser, server.url, chapter, { width: 360, height: 740 });
+      await settled(page);
+      assert.ok((await page.locator('#chapter :is(input, button)').count()) >= 2);
+      assert.equal(await page.locator('#chapter .try h3').innerText(), 'Try:');
+      assert.match(await page.locator('#chapter .notice-this').innerText(), /^Notice: /);
+      assert.ok(await page.locator('#chapter .stops').isVisible());
+      assert.equal(await page.locator('#chapter .trouble:visible').count(), 0);
+      const [wide, room] = await page.evaluate(() => [
+        document.documentElement.scrollWidth,
+        document.documentElement.clientWidth,
+      ]);
+      assert.ok(wide <= room, `${wide} of ${room}`);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+  }
+
+  for (const scheme of /** @type {const} */ (['light', 'dark'])) {
+    test(`every text has a contrast of 4.5 (${scheme})`, async () => {
+      const { page } = await openChapter(browser, server.url, 1, { scheme });
+      for (let chapter = 1; chapter <= CHAPTERS; chapter++) {
+        await turnTo(page, chapter);
+        await settled(page);
+        assert.deepEqual(await contrastFaults(page), [], `chapter ${chapter}`);
+      }
+    });
+  }
+
+  test('every control has a name', async () => {
+    const { page } = await openChapter(browser, server.url, 1);
+    for (let chapter = 1; chapter <= CHAPTERS; chapter++) {
+      await turnTo(page, chapter);
+      await settled(page);
+      const nameless = await page.locator('#chapter :is(input, button, a)').evaluateAll((all) =>
+        all
+          .filter((one) => {
+            const labels = one instanceof HTMLInputElement ? [...(one.labels ?? [])] : [];
+            return !(
+              one.getAttribute('aria-label') ||
+              one.textContent?.trim() ||
+              labels.some((l) => l.textContent?.trim())
+            );
+          })
+          .map((one) => one.outerHTML.slice(0, 120)),
+      );
+      assert.deepEqual(nameless, [], `chapter ${chapter}`);
+    }
+  });
+
+  test('3: opens at 1.90 and 0.629, and any cell has the numbers of the command line', async () => {
+    const { page } = await openChapter(browser, server.url, 3);
+    await page.locator('.headline data').first().waitFor();
+    assert.match(await page.locator('.headline').innerText(), /score 1\.90, weight 0\.629/);
+    for (const [query, key] of [
+      [4, 2],
+      [9, 0],
+    ]) {
+      const cell = page.locator('.heat tbody tr').nth(query).locator('button').nth(key);
+      await cell.click();
+      await page.waitForFunction(([q, k]) => location.hash.includes(`query=${q}&key=${k}`), [query, key]);
+      const said = await cellJson('example', { query, key });
+      const [score, weight] = await numbers(page, '.headline');
+      near(score, said.score, 'score');
+      near(weight, said.weight, 'weight');
+      const products = await numbers(page, '.panel tfoot');
+      said.products.forEach((/** @type {number} */ x, /** @type {number} */ i) => near(products[i], x, `product ${i}`));
+    }
+  });
+
+  test('3: the arrow keys walk, and a reload returns to the same cell', async () => {
+    const { page } = await openChapter(browser, server.url, '3?query=6&key=1');
+    await page.locator('.heat-cell.chosen').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(() => location.hash.includes('query=7&key=2'));
+    const before = await page.locator('.headline').innerText();
+    await page.reload();
+    await page.locator('.headline data').first().waitFor();
+    assert.equal(await page.locator('.headline').innerText(), before);
+  });
+
+  test('3: the link leads to exactly this cell of the inspector', async () => {
+    const { page } = await openChapter(browser, server.url, '3?query=8&key=6');
+    await page.locator('.inspect').first().click();
+    await page.waitForFunction(() =>
+      document.querySelector('cell-headline .note')?.textContent?.includes('query 8, key 6.'),
+    );
+  });
+
+  test('5: the variance of raw scores follows d, and new samples are new', async () => {
+    const { page } = await openChapter(browser, server.url, 5);
+    await settled(page);
+    const slider = page.getByRole('slider', { name: 'entries in a vector' }).first();
+    await drag(slider, 10);
+    await page.waitForFunction(() => location.hash.includes('power=10'));
+    const [raw, scaled] = await numbers(page, '.answer');
+    near(raw, 1024, 'variance at d = 1024', 0.1);
+    near(scaled, 1, 'variance after the division', 0.1);
+    await page.getByRole('button', { name: 'Draw new samples' }).click();
+    await page.waitForFunction(
+      (old) => Number(document.querySelector('.answer data')?.getAttribute('value')) !== old,
+      raw,
+    );
+  });
+
+  test('6: raising one score makes the others pay, and the row stays 1', async () => {
+    const { page } = await openChapter(browser, server.url, 6);
+    await settled(page);
+    const weights = () => numbers(page, '.bars.with-control');
+    await page.waitForFunction(() => document.querySelectorAll('.bars.with-control data').length === 10);
+    const was = await weights();
+    near(was[1], 0.629, 'robot', 1e-3);
+    await drag(page.locator('.bars.with-control input').nth(4), 4);
+    await page.waitForFunction(
+      () => Number(document.querySelectorAll('.bars.with-control data')[4]?.getAttribute('value')) > 0.7,
+    );
+    const now = await weights();
+    now.forEach((w, i) => assert.ok(i === 4 ? w > was[i] : w < was[i], `weight ${i}`));
+    near(
+      now.reduce((a, b) => a + b, 0),
+      1,
+      'the row',
+      1e-5,
+    );
+    await page.getByRole('button', { name: 'Send the chosen key far down' }).click();
+    await page.waitForFunction(() =>
+      /0\.000 = e/.test(document.querySelectorAll('.bars.with-control li')[4]?.textContent ?? ''),
+    );
+  });
+
+  test('6: the address keeps the scores', async () => {
+    const { page } = await openChapter(browser, server.url, 6);
+    await settled(page);
+    await drag(page.locator('.bars.with-control input').nth(0), 3);
+    await page.waitForFunction(() => location.hash.includes('scores=3_'));
+    const before = await numbers(page, '.bars.with-control');
+    await page.reload();
+    await page.waitForFunction(() => document.querySelectorAll('.bars.with-control data').length === 10);
+    (await numbers(page, '.bars.with-control')).forEach((w, i) => near(w, before[i], `weight ${i}`, 1e-3));
+  });
+
+  test('7: a value leaves A bit-identical, a key does not', async () => {
+    const { page } = await openChapter(browser, server.url, 7);
+    await page.locator('.verdict.holds').waitFor();
+    const z = await numbers(page, '.answer');
+    await drag(page.locator('.slider.of-v input').first(), -1);
+    await page.waitForFunction(
+      (old) => Number(document.querySelectorAll('.answer data')[1]?.getAttribute('value')) !== old,
+      z[1],
+    );
+    assert.match(await page.locator('.verdict').innerText(), /bit-identical/);
+    await drag(page.locator('.slider.of-k input').first(), 0.5);
+    await page.locator('.verdict:not(.holds)').waitFor();
+  });
+
+  test('9: with the mask nothing before a changed word moves; without it, it does', async () => {
+    const { page } = await openChapter(browser, server.url, 9);
+    const list = page.getByRole('list', { name: 'How much each output changed' });
+    await page.waitForFunction(() => /did not change by one bit/.test(document.body.innerText));
+    assert.equal((await list.innerText()).match(/exactly 0/g)?.length, 8);
+    await page.getByRole('radio', { name: 'None' }).last().check({ force: true });
+    await page.waitForFunction(() => /had looked ahead/.test(document.body.innerText));
+  });
+
+  test('13: silencing robot moves the mix, silencing The hardly', async () => {
+    const { page } = await openChapter(browser, server.url, 13);
+    const moved = async () => parseFloat(await page.locator('.answer strong').last().innerText());
+    await page.getByRole('button', { name: 'Silence it' }).click();
+    await page.waitForFunction(
+      () => parseFloat([...document.querySelectorAll('.answer strong')].at(-1)?.textContent ?? '') > 50,
+    );
+    const much = await moved();
+    await page.getByRole('group', { name: 'Silence for' }).getByRole('radio').first().check({ force: true });
+    await page.waitForFunction(
+      () => parseFloat([...document.querySelectorAll('.answer strong')].at(-1)?.textContent ?? '') < 20,
+    );
+    assert.ok((await moved()) < much / 4);
+  });
+
+  test('next and previous go through all chapters', async () => {
+    const { page, complaints } = await openChapter(browser, server.url, 1);
+    for (let chapter = 2; chapter <= CHAPTERS; chapter++) {
+      await page.locator('.turn [rel=next]').click();
+      await page.waitForFunction(
+        (n) => document.querySelector('.chapter-line')?.textContent === `Chapter ${n}`,
+        chapter,
+      );
+    }
+    await page.locator('.turn [rel=prev]').click();
+    await page.waitForFunction(() => document.querySelector('.chapter-line')?.textContent === 'Chapter 12');
+    await settled(page);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('without a model a chapter says how to get one', async () => {
+    for (const chapter of [1, 10, 11, 13]) {
+      const { page } = await openChapter(browser, server.url, chapter);
+      assert.match(await page.locator('.get-model').innerText(), /tools\/fetch-models/);
+      await page.context().close();
+    }
+  });
+
+  test('nothing moves for those who asked for that', async () => {
+    const { page } = await openChapter(browser, server.url, 6);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
+  });
+});
+
+const model = (/** @type {string} */ name) => fileURLToPath(new URL(`../../models/${name}`, import.meta.url));
+const MINILM = model('all-minilm-l6-v2');
+const SMOLLM = model('smollm2-135m-instruct.Q4_1.gguf');
+const noModels =
+  existsSync(MINILM) && existsSync(SMOLLM)
+    ? noBinary
+    : 'SKIPPED: the models are not here; tools/fetch-models brings them.';
+
+describe('the lesson on real models', { skip: noModels }, () => {
+  /** @type {Awaited<ReturnType<typeof view>>} */
+  let server;
+  /** @type {import('playwright-core').Browser} */
+  let browser;
+  before(async () => {
+    if (noModels) return;
+    server = await view('example', MINILM, SMOLLM);
+    browser = await launch();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  test('1: bank goes in the same and comes out different; without attention only the changed word moves', async () => {
+    const { page } = await openChapter(browser, server.url, 1);
+    await page.getByText('the same, bit for bit').waitFor();
+    await drag(page.getByRole('slider', { name: 'after layer' }), 6);
+    await page.getByText('apart').first().waitFor();
+    assert.match(await page.locator('.answer').first().innerText(), /After layer 6, .* \d+° apart/);
+    await page.getByText('10 of 10 positions').waitFor();
+    await page.getByRole('radio', { name: 'All cut' }).check({ force: true });
+    await page.getByText('1 of 10 positions').waitFor();
+    assert.equal((await page.locator('.bars').innerText()).match(/exactly 0/g)?.length, 9);
+  });
+
+  test('10: earlier keys and values stay, bit for bit', async () => {
+    const { page } = await openChapter(browser, server.url, 10);
+    await page.getByText('the same, bit for bit').waitFor({ timeout: 60000 });
+    assert.ok((await page.locator('.cache-table .kv:not(.fresh)').count()) > 0);
+    assert.equal(await page.locator('.cache-table tbody tr').nth(2).locator('.fresh').count(), 1);
+  });
+
+  test('11: one picture for each head, and the marked ones reach the threshold', async () => {
+    const { page } = await openChapter(browser, server.url, 11);
+    await page.locator('.thumb').first().waitFor({ timeout: 60000 });
+    assert.equal(await page.locator('.thumb').count(), 72);
+    const marked = await page
+      .locator('.thumb.reaches')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? ''));
+    assert.ok(marked.length > 0);
+    for (const label of marked) assert.ok(Number(label.split(' ').at(-1)) >= 0.5, label);
+  });
+});

@@ -1,0 +1,187 @@
+// What is shown, to take along: as a picture, as numbers, as a link, as a command.
+
+/** @import { State } from '../store.js' */
+/** @import { Meta } from '../contract.js' */
+/** @import { Table } from '../table.js' */
+/** @import { View } from '../address.js' */
+import { living } from '../actions.js';
+import { formatAddress } from '../address.js';
+import * as api from '../api.js';
+import { headsCommand, mapCommand, rowCommand } from '../command.js';
+import { h } from '../dom.js';
+import { copyButton } from '../figures.js';
+import { lookOf } from '../shades.js';
+import { columnTable, spreadJson, spreadTable, toCsv } from '../table.js';
+import { give } from '../take.js';
+import { get } from '../store.js';
+import { Part } from './part.js';
+
+/** @typedef {'map' | 'row' | 'cell' | 'heads' | 'column' | 'text'} What */
+/** @typedef {'png' | 'svg' | 'csv' | 'json'} Format */
+
+/** What each can be taken along as. @type {Record<What, {name: string, formats: Format[]}>} */
+const KINDS = {
+  map: { name: 'this map', formats: ['png', 'svg', 'csv', 'json'] },
+  row: { name: 'this row', formats: ['png', 'svg', 'csv', 'json'] },
+  cell: { name: 'this cell', formats: ['png', 'svg', 'csv', 'json'] },
+  heads: { name: 'all heads', formats: ['png', 'svg', 'csv', 'json'] },
+  column: { name: 'this column', formats: ['csv', 'json'] },
+  text: { name: 'this text', formats: ['png', 'svg', 'csv', 'json'] },
+};
+
+/** @type {Format[]} */
+const PICTURES = ['png', 'svg'];
+
+/** A text can be drawn as the row of one token. @param {What} what @param {View} view */
+const drawn = (what, view) =>
+  what !== 'text' || (view.facing === 'to' && view.pins.length <= 1 && headOfText(view) !== null);
+
+export class TakeAlong extends Part {
+  #trouble = h('p', { class: 'trouble', role: 'alert', hidden: true });
+
+  /** @param {What} [what] */
+  constructor(what) {
+    super();
+    if (what) this.what = what;
+  }
+
+  /** @type {What} */
+  what = 'map';
+
+  begin() {
+    const { what } = this.dataset;
+    if (what && Object.hasOwn(KINDS, what)) this.what = /** @type {What} */ (what);
+    this.setAttribute('role', 'group');
+    this.setAttribute('aria-label', `Take ${KINDS[this.what].name} along`);
+    this.watch(
+      (s) => [s.trace.value !== null, s.sources.value !== null, drawn(this.what, s.view), s.view.facing],
+      (meta, sources, pictures, _facing) => {
+        if (!meta || !sources) return this.show();
+        const { name } = KINDS[this.what];
+        const formats = KINDS[this.what].formats.filter((format) => pictures || !PICTURES.includes(format));
+        this.show(
+          h('span', { class: 'label', 'aria-hidden': 'true' }, `Take ${name} along`),
+          ...formats.map((format) => this.#button(format)),
+          this.what === 'cell' ? null : copyButton('Link', linkNow, `${this.what}-link`),
+          this.what === 'cell' || commandNow(this.what) === null
+            ? null
+            : copyButton('Command', () => commandNow(this.what) ?? '', `${this.what}-command`),
+          this.#trouble,
+        );
+      },
+    );
+  }
+
+  /** @param {Format} format */
+  #button(format) {
+    return h(
+      'button',
+      {
+        type: 'button',
+        class: 'quiet',
+        'data-focus': `take-${this.what}-${format}`,
+        'aria-label': `${format.toUpperCase()} of ${KINDS[this.what].name}`,
+        onclick: () => this.#take(format),
+      },
+      format.toUpperCase(),
+    );
+  }
+
+  /** @param {Format} format */
+  async #take(format) {
+    this.#trouble.hidden = true;
+    try {
+      const file = (PICTURES.includes(format) ? null : own(this.what, format, get())) ?? (await fromServer(this.what, format));
+      give(file.blob, file.name);
+    } catch (error) {
+      this.#trouble.textContent = error instanceof Error ? error.message : String(error);
+      this.#trouble.hidden = false;
+    }
+  }
+}
+
+/** @param {What} what @param {Format} format */
+async function fromServer(what, format) {
+  const { view, trace, theme, spread } = get();
+  const { scale, palette } = lookOf(view, /** @type {Meta} */ (trace.value));
+  const wish = {
+    what: what === 'text' ? 'row' : what,
+    format,
+    ...(view.site === 'self' ? {} : { site: view.site }),
+    ...placeOf(what, get()),
+    ...(what === 'text' ? { query: spread.value?.tokens[0] ?? 0, head: headOfText(view) ?? view.head } : {}),
+    scale,
+    palette: DRAWN.includes(palette) ? palette : 'viridis',
+    theme,
+  };
+  const answer = await living(({ trace: id }) => api.exported(id, wish));
+  return { blob: answer.blob, name: answer.name ?? nameNow(what, format) };
+}
+
+/** Palettes that the server draws in; the other one is nearest to viridis. @type {string[]} */
+const DRAWN = ['amber', 'viridis', 'grey'];
+
+/** @param {What} what @param {State} state @returns {Record<string, number>} */
+function placeOf(what, { view, shown }) {
+  if (what === 'heads') return {};
+  const head = { layer: view.layer, head: view.head };
+  if (what === 'row') return { ...head, query: view.query ?? 0 };
+  if (what === 'cell') return { ...head, query: view.query ?? 0, key: view.key ?? 0 };
+  return what === 'map' && shown && !shown.whole ? { ...head, ...shown.part } : head;
+}
+
+/** The one head that a text is shaded by, or the mean of all; null where it is a mean over some. @param {View} view */
+function headOfText({ heads, head }) {
+  if (heads === 'mean') return heads;
+  return heads === null || heads.length === 1 ? (heads?.[0] ?? head) : null;
+}
+
+/**
+ * What the page itself has in hand.
+ * @param {What} what
+ * @param {Format} format
+ * @param {State} state
+ */
+function own(what, format, { trace, column, spread, view }) {
+  const meta = trace.value;
+  /** @type {[Table, unknown] | null} */
+  const content =
+    what === 'column' && meta && column.value
+      ? [columnTable(meta, column.value), column.value]
+      : what === 'text' && meta && spread.value
+        ? [spreadTable(meta, view, spread.value), spreadJson(meta, view, spread.value)]
+        : null;
+  if (!content) return null;
+  const [table, object] = content;
+  const text = format === 'csv' ? toCsv(table) : `${JSON.stringify(object, null, 1)}\n`;
+  return {
+    blob: new Blob([text], { type: format === 'csv' ? 'text/csv;charset=utf-8' : 'application/json' }),
+    name: nameNow(what, format),
+  };
+}
+
+/** @param {What} what @param {Format} format */
+function nameNow(what, format) {
+  const { view, trace } = get();
+  const model = (trace.value?.model.name ?? 'run').replace(/[^\w.-]+/g, '-');
+  const where = what === 'heads' ? '' : `-layer${view.layer}${what === 'text' ? '' : `-head${view.head}`}`;
+  return `${model}${where}-${what}.${format}`;
+}
+
+const linkNow = () => new URL(formatAddress(get().view), location.href).href;
+
+/** @param {What} what @returns {string | null} */
+function commandNow(what) {
+  const { view, sources, spread } = get();
+  const source = sources.value?.find((s) => s.id === view.source);
+  if (!source || what === 'column') return null;
+  if (what === 'map') return mapCommand(source, view);
+  if (what === 'heads') return headsCommand(source, view);
+  if (what === 'row') return rowCommand(source, view, view.query);
+  if (view.facing !== 'to') return null;
+  const heads = view.heads === 'mean' ? /** @type {const} */ (['mean']) : (view.heads ?? [view.head]);
+  const tokens = spread.value?.tokens ?? [view.query];
+  return tokens.flatMap((token) => heads.map((head) => rowCommand(source, view, token, head))).join('\n');
+}
+
+customElements.define('take-along', TakeAlong);
