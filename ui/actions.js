@@ -238,7 +238,8 @@ async function move(changes) {
     key: wanted.key === null ? null : clamp(wanted.key, site.kv_len),
     ...settleText(wanted, site),
   };
-  set({ view, notice: null });
+  // What was pointed at stays behind on a tab that closes.
+  set({ view, notice: null, ...(view.tab === before.tab ? {} : { hover: null, hoverHead: null, hoverToken: null }) });
   await loadView();
 }
 

@@ -102,7 +102,8 @@ export async function pooled(ref, span, rows, columns, signal) {
   const answer = await ask(path(ref, 'pooled', { ...span, rows, columns }), { signal });
   const bytes = await answer.arrayBuffer();
   const count = rows * columns;
-  if (bytes.byteLength !== 8 + 8 * count) throw new ApiError('The map came back with a wrong size. Reload the page.', 0);
+  if (bytes.byteLength !== 8 + 8 * count)
+    throw new ApiError('The map came back with a wrong size. Reload the page.', 0);
   return [floats(bytes, 8, count), floats(bytes, 8 + 4 * count, count)];
 }
 

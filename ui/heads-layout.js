@@ -47,7 +47,16 @@ export function layOutGrid(sites, width, height, name) {
     const whole = Math.min(across, sideFor(height - top, rows, layersDown ? 0 : groups - 1, gap));
     const side = Math.max(SMALLEST, Math.min(LARGEST, Math.max(whole, Math.min(across, ENOUGH))));
     // What is too wide cannot be scrolled to; what is too high can.
-    return { layersDown, rows, columns, left, top, side, gap: gap(side), worth: side > across ? 0 : Math.min(whole, LARGEST) };
+    return {
+      layersDown,
+      rows,
+      columns,
+      left,
+      top,
+      side,
+      gap: gap(side),
+      worth: side > across ? 0 : Math.min(whole, LARGEST),
+    };
   };
   const [down, across] = [make(true), make(false)];
   const { layersDown, columns, rows, left, top, side, gap } = across.worth > down.worth ? across : down;

@@ -75,8 +75,7 @@ function openTab() {
   watch(
     (s) => [s.view.tab],
     (tab) => {
-      for (const panel of panels)
-        if (panel instanceof HTMLElement) panel.hidden = panel.dataset.tab !== tab;
+      for (const panel of panels) if (panel instanceof HTMLElement) panel.hidden = panel.dataset.tab !== tab;
     },
   );
 }

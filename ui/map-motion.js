@@ -6,7 +6,7 @@
 /** Milliseconds. */
 const GLIDE = 160;
 
-const still = matchMedia('(prefers-reduced-motion: reduce)');
+export const still = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Motion {
   /** Where it is. @type {Camera} */

@@ -37,7 +37,7 @@ export function quantity(shown, blocks) {
   return `${which} of each block of ${blockWords(shown.level)} cells`;
 }
 
-/** For those who listen to the page. @param {Shown} shown */
+/** For those who listen to the page. @param {Pick<Shown, 'part' | 'whole' | 'rows' | 'columns'>} shown */
 export function partWords({ part, whole, rows, columns }) {
   if (whole) return `The whole map, ${rows} queries by ${columns} keys`;
   return `Queries ${part.q0} to ${part.q1 - 1}, keys ${part.k0} to ${part.k1 - 1}`;

@@ -86,7 +86,8 @@ export const PATTERNS = {
   local: {
     name: 'Local',
     many: 'local heads',
-    says: () => `Keys are near: at most ${NEAR} tokens away on average, and at most a quarter of the distance that even attention would have in this text. Previous-token and self heads are local too.`,
+    says: () =>
+      `Keys are near: at most ${NEAR} tokens away on average, and at most a quarter of the distance that even attention would have in this text. Previous-token and self heads are local too.`,
     by: 'distance',
     rising: true,
     rule: (even) => `distance ≤ ${show(nearIn(even))}`,

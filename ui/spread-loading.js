@@ -17,8 +17,7 @@ const KEPT = 1 << 20;
 const kept = new Map();
 
 /** The tokens asked about: the pinned ones; without pins the one pointed at, or else the one of the cell in view. @param {State} state */
-export const subjects = ({ view, hoverToken }) =>
-  view.pins.length > 0 ? view.pins : [hoverToken ?? view.query ?? 0];
+export const subjects = ({ view, hoverToken }) => (view.pins.length > 0 ? view.pins : [hoverToken ?? view.query ?? 0]);
 
 /** The heads that the text view averages over. @param {State['view']} view @returns {readonly number[] | 'mean'} */
 export const headsOf = (view) => view.heads ?? [view.head];
@@ -77,9 +76,7 @@ export function loadSpread() {
 
 /** @param {Facing} facing @param {number} token @param {number} length */
 const spanOf = (facing, token, length) =>
-  facing === 'to'
-    ? { q0: token, q1: token + 1, k0: 0, k1: length }
-    : { q0: 0, q1: length, k0: token, k1: token + 1 };
+  facing === 'to' ? { q0: token, q1: token + 1, k0: 0, k1: length } : { q0: 0, q1: length, k0: token, k1: token + 1 };
 
 /** @param {string} name @param {Weights} weights */
 function keep(name, weights) {

@@ -23,12 +23,7 @@ export function toCsv({ header, rows }) {
 /** @param {Meta} meta @param {Column} column @returns {Table} */
 export const columnTable = (meta, column) => ({
   header: ['query', 'token', 'weight', 'hidden'],
-  rows: column.weights.map((weight, i) => [
-    i,
-    meta.tokens[i].text,
-    column.mask[i] ? null : weight,
-    column.mask[i],
-  ]),
+  rows: column.weights.map((weight, i) => [i, meta.tokens[i].text, column.mask[i] ? null : weight, column.mask[i]]),
 });
 
 /**
@@ -43,7 +38,13 @@ export function spreadTable(meta, view, spread) {
   const several = spread.tokens.length > 1;
   const verb = spread.facing === 'to' ? 'from' : 'to';
   return {
-    header: ['index', 'token', ...spread.tokens.map((t) => `weight_${verb}_${t}`), ...(several ? [view.joining] : []), 'hidden'],
+    header: [
+      'index',
+      'token',
+      ...spread.tokens.map((t) => `weight_${verb}_${t}`),
+      ...(several ? [view.joining] : []),
+      'hidden',
+    ],
     rows: meta.tokens.map((token, j) => [
       j,
       token.text,

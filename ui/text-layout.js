@@ -58,7 +58,11 @@ function characters(tokens) {
   tokens.forEach((token, i) => {
     const from = at;
     at += own[i].length;
-    const goesOn = !token.special && i > 0 && (own[i] === '' ? token.part !== undefined : !begins.has(from)) && !token.text.includes('\n');
+    const goesOn =
+      !token.special &&
+      i > 0 &&
+      (own[i] === '' ? token.part !== undefined : !begins.has(from)) &&
+      !token.text.includes('\n');
     const ends = own[i] === '' || lies(begins, from, at);
     if (goesOn && ends && typeof shown[first] === 'string' && !tokens[first].special) {
       shown[first] = `${shown[first]}${own[i]}`;

@@ -54,7 +54,9 @@ describe('row and column of the example', { skip: noBinary }, () => {
 
   test('the column is what each row gives to the key', async () => {
     for (const causal of [false, true]) {
-      const { page, complaints } = await open(browser, server.url, { hash: `#source=example&causal=${Number(causal)}&query=6&key=4` });
+      const { page, complaints } = await open(browser, server.url, {
+        hash: `#source=example&causal=${Number(causal)}&query=6&key=4`,
+      });
       await shows(page, 6, 4);
       await page.locator('column-listeners .total').waitFor();
       const rows = await Promise.all(
@@ -70,7 +72,10 @@ describe('row and column of the example', { skip: noBinary }, () => {
         expected.map(([i]) => i),
       );
       shown.forEach(([, weight], n) => near(weight, expected[n][1]));
-      near(await received(page), expected.reduce((sum, [, weight]) => sum + weight, 0));
+      near(
+        await received(page),
+        expected.reduce((sum, [, weight]) => sum + weight, 0),
+      );
       assert.deepEqual(complaints, []);
     }
   });
@@ -104,7 +109,10 @@ describe('the column', () => {
     const shown = await listed(page);
     assert.ok(shown.length <= 12);
     const rest = Number(await page.locator('column-listeners .rest data').getAttribute('value'));
-    near(shown.reduce((sum, [, weight]) => sum + weight, rest), await received(page));
+    near(
+      shown.reduce((sum, [, weight]) => sum + weight, rest),
+      await received(page),
+    );
     await page.getByText('A column is no budget').waitFor();
   });
 });

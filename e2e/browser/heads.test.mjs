@@ -29,7 +29,11 @@ const found = (page) =>
   page.locator('.found-head').evaluateAll((all) =>
     all.map((one) => {
       const { layer, head } = /** @type {HTMLElement} */ (one).dataset;
-      return { layer: Number(layer), head: Number(head), value: Number(one.querySelector('data')?.getAttribute('value')) };
+      return {
+        layer: Number(layer),
+        head: Number(head),
+        value: Number(one.querySelector('data')?.getAttribute('value')),
+      };
     }),
   );
 
@@ -52,7 +56,10 @@ describe('all heads', () => {
     await page.getByRole('tab', { name: 'Heads' }).click();
     await page.locator(until).waitFor();
     await page.getByRole('heading', { name: 'All 270 heads at a glance' }).waitFor();
-    assert.equal(await page.evaluate(() => /** @type {any} */ (document.querySelector('head-grid')).layout.places.length), 270);
+    assert.equal(
+      await page.evaluate(() => /** @type {any} */ (document.querySelector('head-grid')).layout.places.length),
+      270,
+    );
     assert.ok((await page.locator('head-grid *').count()) < 20);
     const canvas = page.locator('head-grid canvas');
     const at = await placeOf(page, 17, 5);
@@ -65,12 +72,17 @@ describe('all heads', () => {
   });
 
   test('every pixel of the picture comes from the weights', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&view=heads&text=one+two+three&layer=3&head=4', until });
+    const { page } = await open(browser, url, {
+      hash: '#source=s1&view=heads&text=one+two+three&layer=3&head=4',
+      until,
+    });
     const { at, side, n } = await page.evaluate(() => {
       const { places, side } = /** @type {any} */ (document.querySelector('head-grid')).layout;
       return { at: places.find((/** @type {any} */ p) => p.layer === 3 && p.head === 4), side, n: 4 };
     });
-    const row = await (await fetch(`${url}api/traces/${[...server.runs.keys()].at(-1)}/row?layer=3&head=4&query=3`)).json();
+    const row = await (
+      await fetch(`${url}api/traces/${[...server.runs.keys()].at(-1)}/row?layer=3&head=4&query=3`)
+    ).json();
     const shades = await page.evaluate(
       ([x, y, s, count]) => {
         const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('head-grid canvas'));
@@ -142,7 +154,10 @@ describe('all heads', () => {
 
   for (const scheme of /** @type {const} */ (['light', 'dark'])) {
     test(`fits 360 pixels, and every text has a contrast of 4.5 (${scheme})`, async () => {
-      for (const hash of ['#source=s1&view=heads&text=a+b&pattern=first', '#source=s1&view=heads&text=a+b&sort=entropy&least=0.1']) {
+      for (const hash of [
+        '#source=s1&view=heads&text=a+b&pattern=first',
+        '#source=s1&view=heads&text=a+b&sort=entropy&least=0.1',
+      ]) {
         const { page } = await open(browser, url, { width: 360, height: 740, scheme, hash, until });
         await page.locator('head-card .proof').waitFor();
         const [wide, room] = await page.evaluate(() => [
@@ -158,7 +173,8 @@ describe('all heads', () => {
 
 const MODELS = process.env.ATTNSCOPE_MODELS ?? fileURLToPath(new URL('../../models', import.meta.url));
 const MINILM = `${MODELS}/all-minilm-l6-v2`;
-const why = noBinary || (existsSync(MINILM) ? false : `SKIPPED: there is no ${MINILM}. Fetch it with tools/fetch-models.`);
+const why =
+  noBinary || (existsSync(MINILM) ? false : `SKIPPED: there is no ${MINILM}. Fetch it with tools/fetch-models.`);
 if (why) console.error(`heads.test.mjs: ${why}`);
 
 describe('all heads of MiniLM', { skip: why, timeout: 240000 }, () => {
@@ -212,7 +228,9 @@ describe('all heads of MiniLM', { skip: why, timeout: 240000 }, () => {
         patience: 120000,
       });
       const order = await page.evaluate(() =>
-        /** @type {any} */ (document.querySelector('head-grid')).layout.places.map((/** @type {any} */ p) => `${p.layer} ${p.head}`),
+        /** @type {any} */ (document.querySelector('head-grid')).layout.places.map(
+          (/** @type {any} */ p) => `${p.layer} ${p.head}`,
+        ),
       );
       const expected = said
         .filter((f) => sort === 'proof' || of(f) >= Number(least.toFixed(6)))
@@ -227,7 +245,9 @@ describe('all heads of MiniLM', { skip: why, timeout: 240000 }, () => {
     const { page } = await open(browser, server.url, { hash: hash('&layer=2&head=5'), until, patience: 120000 });
     await page.locator('head-card .proof').waitFor();
     assert.equal(await value(page, 'head-card .stats'), facts.entropy);
-    const proof = await page.locator('head-card .proof summary data').evaluateAll((all) => all.map((e) => Number(e.getAttribute('value'))));
+    const proof = await page
+      .locator('head-card .proof summary data')
+      .evaluateAll((all) => all.map((e) => Number(e.getAttribute('value'))));
     assert.deepEqual(proof, [facts.proof.row_sum_error, facts.proof.output_error]);
   });
 });

@@ -49,10 +49,15 @@ describe('the text', () => {
     await page.locator(word(5)).click();
     await page.locator(word(8)).click();
     await page.waitForFunction(() => location.hash.includes('pins=5.8'));
-    assert.deepEqual(await page.locator('.t.pinned').evaluateAll((all) => all.map((e) => [e.getAttribute('data-i'), e.getAttribute('data-mark')])), [
-      ['5', 'A'],
-      ['8', 'B'],
-    ]);
+    assert.deepEqual(
+      await page
+        .locator('.t.pinned')
+        .evaluateAll((all) => all.map((e) => [e.getAttribute('data-i'), e.getAttribute('data-mark')])),
+      [
+        ['5', 'A'],
+        ['8', 'B'],
+      ],
+    );
     await page.getByText('mean of the 2 pinned tokens').waitFor();
     await page.locator(word(2)).hover();
     await page.locator('.text-readout', { hasText: 'gets' }).waitFor();
@@ -87,19 +92,28 @@ describe('the text', () => {
     assert.equal(await page.getByRole('button', { name: 'is attended to by' }).getAttribute('aria-pressed'), 'true');
     const [[first]] = await listed(page, 2);
     await page.locator(`.pin [data-key="${first}"] button`).click();
-    await page.waitForFunction((q) => location.hash.includes(`query=${q}&key=2`) && !location.hash.includes('view='), first);
+    await page.waitForFunction(
+      (q) => location.hash.includes(`query=${q}&key=2`) && !location.hash.includes('view='),
+      first,
+    );
   });
 
   test('the mean of the layer is called a mean, and is one', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&view=text&layer=3&head=0&pins=6&text=a+b+c+d+e+f+g', until });
+    const { page } = await open(browser, url, {
+      hash: '#source=s1&view=text&layer=3&head=0&pins=6&text=a+b+c+d+e+f+g',
+      until,
+    });
     await page.getByRole('button', { name: 'Mean of the layer' }).click();
     await page.getByText('plain average of the weights of all 9 heads').waitFor();
     await page.locator('.pin h3', { hasText: '(mean)' }).waitFor();
     const trace = [...server.runs.keys()].at(-1);
     const rows = await Promise.all(
-      Array.from({ length: 9 }, async (_, h) => (await fetch(`${url}api/traces/${trace}/row?layer=3&head=${h}&query=6`)).json()),
+      Array.from({ length: 9 }, async (_, h) =>
+        (await fetch(`${url}api/traces/${trace}/row?layer=3&head=${h}&query=6`)).json(),
+      ),
     );
-    for (const [key, weight] of await listed(page, 6)) near(weight, rows.reduce((sum, row) => sum + row.weights[key], 0) / 9);
+    for (const [key, weight] of await listed(page, 6))
+      near(weight, rows.reduce((sum, row) => sum + row.weights[key], 0) / 9);
   });
 
   test('joined bytes, line breaks, special tokens and markup are shown as what they are', async () => {
@@ -118,7 +132,13 @@ describe('the text', () => {
       hash: `#source=s1&view=text&text=${encodeURIComponent('مرحبا بالعالم اليوم')}&query=1`,
       until,
     });
-    assert.equal(await page.locator('.running p').first().evaluate((p) => getComputedStyle(p).direction), 'rtl');
+    assert.equal(
+      await page
+        .locator('.running p')
+        .first()
+        .evaluate((p) => getComputedStyle(p).direction),
+      'rtl',
+    );
     const [first, last] = await page.evaluate(() =>
       ['1', '3'].map((i) => document.querySelector(`.running [data-i="${i}"]`)?.getBoundingClientRect().left ?? 0),
     );
@@ -130,7 +150,11 @@ describe('the text', () => {
   });
 
   test('8,000 tokens: there at once, and pointing never blocks', async () => {
-    const { page, complaints } = await open(browser, url, { hash: '#source=book&view=text&layer=1&head=2&query=7000', until, patience: 60000 });
+    const { page, complaints } = await open(browser, url, {
+      hash: '#source=book&view=text&layer=1&head=2&query=7000',
+      until,
+      patience: 60000,
+    });
     assert.equal(await page.locator('.t').count(), 8000);
     await page.evaluate(() => {
       const seen = /** @type {any} */ (window);
@@ -152,7 +176,10 @@ describe('the text', () => {
   });
 
   test('what is shown can be taken along as numbers, and as a link', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&view=text&layer=3&head=4&pins=5.2&text=one+two+three+four+five+six', until });
+    const { page } = await open(browser, url, {
+      hash: '#source=s1&view=text&layer=3&head=4&pins=5.2&text=one+two+three+four+five+six',
+      until,
+    });
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'CSV of this text' }).click(),
@@ -191,7 +218,8 @@ describe('the text', () => {
 
 const MODELS = process.env.ATTNSCOPE_MODELS ?? fileURLToPath(new URL('../../models', import.meta.url));
 const MINILM = `${MODELS}/all-minilm-l6-v2`;
-const why = noBinary || (existsSync(MINILM) ? false : `SKIPPED: there is no ${MINILM}. Fetch it with tools/fetch-models.`);
+const why =
+  noBinary || (existsSync(MINILM) ? false : `SKIPPED: there is no ${MINILM}. Fetch it with tools/fetch-models.`);
 if (why) console.error(`text.test.mjs: ${why}`);
 
 describe('the text, read by MiniLM', { skip: why, timeout: 240000 }, () => {
@@ -212,7 +240,8 @@ describe('the text, read by MiniLM', { skip: why, timeout: 240000 }, () => {
     await browser?.close();
     await server?.stop();
   });
-  const hash = (/** @type {string} */ more) => `#source=${id}&text=${encodeURIComponent(text)}&view=text&layer=2${more}`;
+  const hash = (/** @type {string} */ more) =>
+    `#source=${id}&text=${encodeURIComponent(text)}&view=text&layer=2${more}`;
   const row = (/** @type {string | number} */ head, /** @type {number} */ query) =>
     cliJson('row', MINILM, '--text', text, '--layer', 2, '--head', head, '--query', query);
 
@@ -220,7 +249,10 @@ describe('the text, read by MiniLM', { skip: why, timeout: 240000 }, () => {
     const [three, eight, mean] = await Promise.all([row(3, 7), row(8, 7), row('mean', 7)]);
     for (const [more, expected] of /** @type {[string, number[]][]} */ ([
       ['&head=3', three.weights],
-      ['&head=3&heads=3.8', three.weights.map((/** @type {number} */ w, /** @type {number} */ j) => (w + eight.weights[j]) / 2)],
+      [
+        '&head=3&heads=3.8',
+        three.weights.map((/** @type {number} */ w, /** @type {number} */ j) => (w + eight.weights[j]) / 2),
+      ],
       ['&head=3&heads=mean', mean.weights],
     ])) {
       const { page } = await open(browser, server.url, { hash: hash(`${more}&pins=7`), until, patience: 120000 });
@@ -236,9 +268,16 @@ describe('the text, read by MiniLM', { skip: why, timeout: 240000 }, () => {
 
   test('attended to by: the column, row by row', async () => {
     const rows = await Promise.all(Array.from({ length: 12 }, (_, i) => row(3, i)));
-    const { page } = await open(browser, server.url, { hash: hash('&head=3&pins=2&facing=by'), until, patience: 120000 });
+    const { page } = await open(browser, server.url, {
+      hash: hash('&head=3&pins=2&facing=by'),
+      until,
+      patience: 120000,
+    });
     for (const [i, weight] of await listed(page, 2)) near(weight, rows[i].weights[2]);
     const received = Number(await page.locator('.pin .total data').getAttribute('value'));
-    near(received, rows.reduce((sum, one) => sum + one.weights[2], 0));
+    near(
+      received,
+      rows.reduce((sum, one) => sum + one.weights[2], 0),
+    );
   });
 });

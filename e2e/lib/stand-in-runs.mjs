@@ -190,7 +190,8 @@ export function rowOf(run, layer, head, i) {
 function meanRow(run, layer, i) {
   const rows = Array.from({ length: run.q_heads }, (_, head) => rowOf(run, layer, head, i));
   const weights = rows[0].weights.map(
-    (/** @type {number} */ _, /** @type {number} */ j) => rows.reduce((sum, row) => sum + row.weights[j], 0) / rows.length,
+    (/** @type {number} */ _, /** @type {number} */ j) =>
+      rows.reduce((sum, row) => sum + row.weights[j], 0) / rows.length,
   );
   return { ...rows[0], head: 'mean', weights, scores: null, lse: null };
 }
@@ -267,7 +268,12 @@ export function cellOf(run, layer, head, i, j) {
     weight: row.weights[j],
     row_sum: row.row_sum,
     v: v[j],
-    out: v[0].map((_, c) => row.weights.reduce((/** @type {number} */ sum, /** @type {number} */ w, /** @type {number} */ key) => sum + w * v[key][c], 0)),
+    out: v[0].map((_, c) =>
+      row.weights.reduce(
+        (/** @type {number} */ sum, /** @type {number} */ w, /** @type {number} */ key) => sum + w * v[key][c],
+        0,
+      ),
+    ),
     share: all > 0 ? length(j) / all : 0,
   };
 }

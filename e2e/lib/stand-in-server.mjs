@@ -175,12 +175,12 @@ export class StandIn {
               })
             : source.id === 'book'
               ? madeUpRun({ id: 'book', source: 'book', text, tokens: manyTokens(8000), layers: 2 })
-            : madeUpRun({
-                id: `${source.id}-${Buffer.from(text).toString('hex').slice(0, 40)}`,
-                source: source.id,
-                text,
-                tokens: tokens(text),
-              });
+              : madeUpRun({
+                  id: `${source.id}-${Buffer.from(text).toString('hex').slice(0, 40)}`,
+                  source: source.id,
+                  text,
+                  tokens: tokens(text),
+                });
     this.runs.set(run.id, run);
     return meta(run);
   }

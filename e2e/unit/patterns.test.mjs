@@ -58,7 +58,8 @@ const all = [
   facts({ layer: 0, head: 0, previous: 0.9 }),
   facts({ layer: 0, head: 2, previous: 0.3 }),
 ];
-const names = (/** @type {import('../../ui/contract.js').HeadFacts[]} */ heads) => heads.map((f) => `${f.layer}.${f.head}`);
+const names = (/** @type {import('../../ui/contract.js').HeadFacts[]} */ heads) =>
+  heads.map((f) => `${f.layer}.${f.head}`);
 
 test('sorting: equals by place, those without a value last', () => {
   assert.deepEqual(names(sorted(all, null, false)), ['0.0', '0.1', '0.2', '1.0']);

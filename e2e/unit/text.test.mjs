@@ -14,7 +14,10 @@ const read = (/** @type {import('../../ui/contract.js').Token[]} */ tokens) =>
   );
 
 test('spaces between words are spaces, other blanks are visible, a line ends its paragraph', () => {
-  assert.deepEqual(read([token('The'), token(' robot'), token('\n'), token(' '), token(' slept')]), ['The| robot|↵', '·| slept']);
+  assert.deepEqual(read([token('The'), token(' robot'), token('\n'), token(' '), token(' slept')]), [
+    'The| robot|↵',
+    '·| slept',
+  ]);
   assert.deepEqual(read([token('   x'), token('\t')]), [' ··x|⇥']);
 });
 
@@ -36,7 +39,14 @@ test('a character of several tokens is shown once, whole', () => {
 });
 
 test('a token is never dropped', () => {
-  const odd = [token(''), token('\r'), token('\n'), token('\u0301'), token('e\u0301', { special: true }), token('\u200d')];
+  const odd = [
+    token(''),
+    token('\r'),
+    token('\n'),
+    token('\u0301'),
+    token('e\u0301', { special: true }),
+    token('\u200d'),
+  ];
   assert.equal(paragraphs(odd).flat().length, odd.length);
   assert.deepEqual(
     paragraphs(odd)
@@ -69,6 +79,13 @@ test('the account of a row: its sum, entropy and order', () => {
 });
 
 test('CSV quotes what it has to', () => {
-  const csv = toCsv({ header: ['token', 'weight'], rows: [['a,"b"', 0.5], [' x', null], ['\n', 1e-7]] });
+  const csv = toCsv({
+    header: ['token', 'weight'],
+    rows: [
+      ['a,"b"', 0.5],
+      [' x', null],
+      ['\n', 1e-7],
+    ],
+  });
   assert.equal(csv, 'token,weight\r\n"a,""b""",0.5\r\n" x",\r\n"\n",1e-7\r\n');
 });

@@ -119,7 +119,10 @@ function paintProfile(canvas, column, query) {
   // Where queries are narrower than pixels, the largest of each pixel.
   const bars = Math.min(n, Math.ceil(width));
   for (let b = 0; b < bars; b++) {
-    const [from, to] = [Math.floor((b * n) / bars), Math.max(Math.floor(((b + 1) * n) / bars), Math.floor((b * n) / bars) + 1)];
+    const [from, to] = [
+      Math.floor((b * n) / bars),
+      Math.max(Math.floor(((b + 1) * n) / bars), Math.floor((b * n) / bars) + 1),
+    ];
     let top = 0;
     let hidden = true;
     for (let i = from; i < to; i++) {

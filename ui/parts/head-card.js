@@ -68,7 +68,12 @@ export class HeadCard extends Part {
     this.#canvas.setAttribute('aria-label', `Map of layer ${spot.layer}, head ${spot.head}, small`);
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     const look = lookOf(view, trace.value);
-    paintThumb(ctx, { thumbs: grid.value.thumbs, ...look, theme, inks: themeInks().inks }, { ...spot, x: 0, y: 0 }, SIDE);
+    paintThumb(
+      ctx,
+      { thumbs: grid.value.thumbs, ...look, theme, inks: themeInks().inks },
+      { ...spot, x: 0, y: 0 },
+      SIDE,
+    );
   }
 }
 

@@ -2,11 +2,13 @@
 // keys move over heads; a click or Enter opens one in the map.
 
 /** @import { HeadSpot, HeadsLayout } from '../heads-layout.js' */
+/** @import { HeadsScene } from '../heads-painter.js' */
 import { openInMap, pointAtHead } from '../actions.js';
 import { h } from '../dom.js';
 import { headAt, layOutGrid, layOutList, stepFrom } from '../heads-layout.js';
 import { complete } from '../heads-loading.js';
 import { paintHeads } from '../heads-painter.js';
+import { printHeads } from '../heads-print.js';
 import { headsInView } from '../heads-picture.js';
 import { show } from '../numbers.js';
 import { PATTERNS, patternsOf, STATISTICS } from '../patterns.js';
@@ -35,6 +37,8 @@ export class HeadGrid extends Part {
   /** @type {HeadsLayout | null} */
   #layout = null;
   #soon = false;
+  /** @type {HeadsScene | null} */
+  #scene = null;
 
   begin() {
     this.replaceChildren(this.#across, this.#down, this.#box, this.#empty);
@@ -78,6 +82,20 @@ export class HeadGrid extends Part {
     return this.#layout;
   }
 
+  /** What is shown, as a picture to take along. @returns {Promise<Blob>} */
+  async print() {
+    const { trace, view } = get();
+    if (!this.#scene || !trace.value) throw new Error('There is no picture yet.');
+    const sorted = view.sort ? `, by ${STATISTICS[view.sort].name}` : '';
+    const only = view.pattern ? `, ${PATTERNS[view.pattern].many}` : '';
+    return printHeads(this.#scene, {
+      title: `Attention heads of ${trace.value.model.name}${only}${sorted}`,
+      note: `${trace.value.tokens.length} tokens; queries down, keys across, the largest weight of each block`,
+      across: this.#across.textContent ?? '',
+      down: this.#down.textContent ?? '',
+    });
+  }
+
   #drawSoon() {
     if (this.#soon) return;
     this.#soon = true;
@@ -112,7 +130,7 @@ export class HeadGrid extends Part {
     for (const box of [this.#canvas, this.#box])
       Object.assign(box.style, { width: `${layout.width}px`, height: `${layout.height}px` });
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    paintHeads(ctx, {
+    this.#scene = {
       layout,
       thumbs: grid.value.thumbs,
       facts: heads.facts,
@@ -122,7 +140,8 @@ export class HeadGrid extends Part {
       ...lookOf(view, meta),
       theme,
       ...inks,
-    });
+    };
+    paintHeads(ctx, this.#scene);
     this.toggleAttribute('data-painted', grid.value.thumbs.size === grid.value.layers.length);
     this.toggleAttribute('data-complete', complete(grid.value));
     this.#canvas.setAttribute(

@@ -42,7 +42,12 @@ export class HeadPatterns extends Part {
 function patterns(meta, view, grid) {
   const { all, sites, even } = headsInView(meta, { ...view, pattern: null, least: null, most: null }, grid);
   const total = sites.reduce((sum, s) => sum + s.q_heads, 0);
-  const card = (/** @type {Pattern | null} */ name, /** @type {string} */ label, /** @type {string} */ rule, /** @type {number} */ count) =>
+  const card = (
+    /** @type {Pattern | null} */ name,
+    /** @type {string} */ label,
+    /** @type {string} */ rule,
+    /** @type {number} */ count,
+  ) =>
     h(
       'button',
       {
@@ -138,7 +143,13 @@ function bounds(sort, view) {
         },
       }),
     );
-  return h('div', { class: 'field bounds' }, h('span', { class: 'label' }, 'Only'), bound('least', 'at least'), bound('most', 'at most'));
+  return h(
+    'div',
+    { class: 'field bounds' },
+    h('span', { class: 'label' }, 'Only'),
+    bound('least', 'at least'),
+    bound('most', 'at most'),
+  );
 }
 
 /** @param {string[]} kinds @param {string} now */

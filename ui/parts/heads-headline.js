@@ -25,7 +25,11 @@ export class HeadsHeadline extends Part {
         this.classList.toggle('late', late || !grid.busy);
         this.show(
           sentence(meta, view, grid),
-          h('div', { class: 'progress-place' }, grid.value && !complete(grid.value) ? progress(grid.value, grid) : null),
+          h(
+            'div',
+            { class: 'progress-place' },
+            grid.value && !complete(grid.value) ? progress(grid.value, grid) : null,
+          ),
           grid.error ? trouble(grid.error) : null,
         );
       },
@@ -54,24 +58,35 @@ function sentence(meta, view, grid) {
   const rule = view.pattern ? PATTERNS[view.pattern] : null;
   const what = rule ? (found === 1 ? rule.many.replace(/s$/, '') : rule.many) : found === 1 ? 'head' : 'heads';
   const bounds = view.sort && (view.least !== null || view.most !== null);
-  const within = !bounds || !view.sort ? '' : ` with ${STATISTICS[view.sort].name} ${between(view.least, view.most)}`;
+  const within = !bounds || !view.sort ? '' : `: ${STATISTICS[view.sort].name} ${between(view.least, view.most)}`;
   const verb = rule && !bounds ? (found === 1 ? ' is a ' : ' are ') : ' ';
   const by = view.sort ?? rule?.by ?? 'entropy';
-  const best = view.sort || !rule ? heads.chosen : headsInView(meta, { ...view, sort: by, rising: rule.rising, least: null, most: null }, grid.value).chosen;
+  const best =
+    view.sort || !rule
+      ? heads.chosen
+      : headsInView(meta, { ...view, sort: by, rising: rule.rising, least: null, most: null }, grid.value).chosen;
   return h(
     'div',
     null,
     h(
       'h2',
       null,
-      rule && !bounds ? `${found} of ${known} heads${verb}${what}` : `${found} of ${known} ${rule ? what : 'heads'}${within}`,
+      rule && !bounds
+        ? `${found} of ${known} heads${verb}${what}`
+        : `${found} of ${known} ${rule ? what : 'heads'}${within}`,
     ),
     h(
       'p',
       { class: 'found' },
       best.slice(0, NAMED).map((facts) => named(facts, by)),
       found > NAMED ? h('span', { class: 'note' }, `and ${found - NAMED} more, in the picture`) : null,
-      found === 0 && known > 0 ? h('span', { class: 'note' }, 'None in this text. Statistics are means over its queries, so another text may show others.') : null,
+      found === 0 && known > 0
+        ? h(
+            'span',
+            { class: 'note' },
+            'None in this text. Statistics are means over its queries, so another text may show others.',
+          )
+        : null,
     ),
   );
 }
@@ -79,7 +94,7 @@ function sentence(meta, view, grid) {
 /** @param {number | null} least @param {number | null} most */
 function between(least, most) {
   if (least !== null && most !== null) return `from ${least} to ${most}`;
-  return least !== null ? `of at least ${least}` : `of at most ${most}`;
+  return least !== null ? `at least ${least}` : `at most ${most}`;
 }
 
 /** @param {HeadFacts} facts @param {import('../patterns.js').Statistic} by */
@@ -105,7 +120,10 @@ function named(facts, by) {
 function progress(grid, asked) {
   const all = grid.layers.length;
   const done = grid.thumbs.size + grid.facts.size;
-  const says = grid.thumbs.size < all ? `pictures of ${grid.thumbs.size} of ${all} layers` : `statistics of ${grid.facts.size} of ${all} layers`;
+  const says =
+    grid.thumbs.size < all
+      ? `pictures of ${grid.thumbs.size} of ${all} layers`
+      : `statistics of ${grid.facts.size} of ${all} layers`;
   return h(
     'p',
     { class: 'progress' },

@@ -18,11 +18,19 @@ export class RampBar extends Part {
         const steps = Array.from({ length: 32 }, (_, i) => css(rampAt(theme, i / 31, palette ?? 'amber')));
         this.show(
           h('span', { class: 'label t-weight' }, 'weight'),
-          h('span', { class: 'label' }, rows ? 'least' : now === 'log' ? (range === 'largest' ? '1e−5 of it' : '1e−5') : '0'),
+          h(
+            'span',
+            { class: 'label' },
+            rows ? 'least' : now === 'log' ? (range === 'largest' ? '1e−5 of it' : '1e−5') : '0',
+          ),
           vars(h('span', { class: 'ramp', 'aria-hidden': 'true' }), {
             '--ramp': `linear-gradient(to right, ${steps.join(', ')})`,
           }),
-          h('span', { class: 'label' }, rows ? 'most' : range === 'largest' && !this.hasAttribute('data-fixed') ? 'largest' : '1'),
+          h(
+            'span',
+            { class: 'label' },
+            rows ? 'most' : range === 'largest' && !this.hasAttribute('data-fixed') ? 'largest' : '1',
+          ),
           choice(now, says),
         );
       },

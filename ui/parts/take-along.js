@@ -14,6 +14,7 @@ import { lookOf } from '../shades.js';
 import { columnTable, spreadJson, spreadTable, toCsv } from '../table.js';
 import { give } from '../take.js';
 import { get } from '../store.js';
+import { HeadGrid } from './head-grid.js';
 import { Part } from './part.js';
 
 /** @typedef {'map' | 'row' | 'cell' | 'heads' | 'column' | 'text'} What */
@@ -23,8 +24,8 @@ import { Part } from './part.js';
 const KINDS = {
   map: { name: 'this map', formats: ['png', 'svg', 'csv', 'json'] },
   row: { name: 'this row', formats: ['png', 'svg', 'csv', 'json'] },
-  cell: { name: 'this cell', formats: ['png', 'svg', 'csv', 'json'] },
-  heads: { name: 'all heads', formats: ['png', 'svg', 'csv', 'json'] },
+  cell: { name: 'this cell', formats: ['csv', 'json'] },
+  heads: { name: 'all heads', formats: ['png', 'csv', 'json'] },
   column: { name: 'this column', formats: ['csv', 'json'] },
   text: { name: 'this text', formats: ['png', 'svg', 'csv', 'json'] },
 };
@@ -91,13 +92,20 @@ export class TakeAlong extends Part {
   async #take(format) {
     this.#trouble.hidden = true;
     try {
-      const file = (PICTURES.includes(format) ? null : own(this.what, format, get())) ?? (await fromServer(this.what, format));
+      const here = PICTURES.includes(format) ? await printed(this.what) : own(this.what, format, get());
+      const file = here ?? (await fromServer(this.what, format));
       give(file.blob, file.name);
     } catch (error) {
       this.#trouble.textContent = error instanceof Error ? error.message : String(error);
       this.#trouble.hidden = false;
     }
   }
+}
+
+/** The picture of all heads is drawn by the page. @param {What} what */
+async function printed(what) {
+  const grid = what === 'heads' ? document.querySelector('head-grid') : null;
+  return grid instanceof HeadGrid ? { blob: await grid.print(), name: nameNow(what, 'png') } : null;
 }
 
 /** @param {What} what @param {Format} format */

@@ -10,7 +10,16 @@ import { RampBar } from './ramp-bar.js';
 export class TextChoice extends Part {
   begin() {
     this.watch(
-      (s) => [s.trace.value, s.view.site, s.view.layer, s.view.head, s.view.heads, s.view.facing, s.view.joining, s.view.pins.length],
+      (s) => [
+        s.trace.value,
+        s.view.site,
+        s.view.layer,
+        s.view.head,
+        s.view.heads,
+        s.view.facing,
+        s.view.joining,
+        s.view.pins.length,
+      ],
       (meta, kind, layer, head, heads, facing, joining, pins) => {
         const site = meta && siteOf(meta, { site: kind, layer });
         if (!meta || !site) return this.show();
@@ -32,8 +41,7 @@ export class TextChoice extends Part {
 }
 
 /** @param {string} name @param {...Node} controls */
-const field = (name, ...controls) =>
-  h('div', { class: 'field' }, h('span', { class: 'label' }, name), ...controls);
+const field = (name, ...controls) => h('div', { class: 'field' }, h('span', { class: 'label' }, name), ...controls);
 
 /** @param {Meta} meta @param {Site} site */
 function layerField(meta, site) {
@@ -94,7 +102,11 @@ function headField(site, head, heads) {
       i,
     );
   const groups = Array.from({ length: site.kv_heads }, (_, kv) =>
-    h('span', { class: 'kv-group' }, Array.from({ length: group }, (_, i) => button(kv * group + i))),
+    h(
+      'span',
+      { class: 'kv-group' },
+      Array.from({ length: group }, (_, i) => button(kv * group + i)),
+    ),
   );
   const row = h('span', { class: 'heads', role: 'group', 'aria-label': 'Head' }, groups);
   return h('div', { class: 'field head-field' }, modes, heads === 'mean' ? null : row);

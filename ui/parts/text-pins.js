@@ -32,7 +32,11 @@ export class TextPins extends Part {
               )
             : null,
           pinned === 0
-            ? h('p', { class: 'note' }, 'Point at a word to see what it attends to; click to pin it. Several can be pinned.')
+            ? h(
+                'p',
+                { class: 'note' },
+                'Point at a word to see what it attends to; click to pin it. Several can be pinned.',
+              )
             : null,
         );
       },
@@ -118,7 +122,11 @@ function one(meta, view, spread, token, i, pinned) {
     to && visible > 0 ? rowFacts(entropy, weights[0] < 0 ? null : weights[0]) : null,
     to
       ? null
-      : h('p', { class: 'note' }, `From ${visible.toLocaleString('en')} queries. A column is no budget: it may sum to anything.`),
+      : h(
+          'p',
+          { class: 'note' },
+          `From ${visible.toLocaleString('en')} queries. A column is no budget: it may sum to anything.`,
+        ),
   );
 }
 

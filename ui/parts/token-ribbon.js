@@ -32,7 +32,14 @@ export class TokenRibbon extends Part {
         if (!meta) return this.show();
         this.#lay(meta, view.query ?? 0);
         const fits = row !== null && row.weights.length === meta.tokens.length;
-        const places = fits ? placesOf(row.weights.map((w, j) => (row.mask[j] ? -1 : w)), view, meta, true) : [];
+        const places = fits
+          ? placesOf(
+              row.weights.map((w, j) => (row.mask[j] ? -1 : w)),
+              view,
+              meta,
+              true,
+            )
+          : [];
         this.#words.forEach((word, i) =>
           shade(word, this.#from + i, meta, fits ? row : null, view, theme, places[this.#from + i] ?? 0),
         );

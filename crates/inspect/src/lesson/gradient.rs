@@ -10,7 +10,7 @@ pub struct Gradient {
     pub weights: Vec<f64>,
     /// Their logarithms, which stay apart where the weights round to 0.
     pub log_weights: Vec<f64>,
-    /// jacobian[j][k] = dA_j / ds_k = A_j (1 if j is k, else 0, - A_k).
+    /// Row j, column k: dA_j / ds_k = A_j (1 if j is k, else 0, - A_k).
     pub jacobian: Vec<Vec<f64>>,
     /// The largest of them in size.
     pub largest: f64,
