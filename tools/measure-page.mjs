@@ -64,7 +64,9 @@ async function traces(lengths) {
   for (const n of missing) {
     console.error(`making a run of ${n} tokens …`);
     const list = Array.from({ length: n }, (_, i) => ids[i % ids.length]).join(',');
-    await run(BIN, ['trace', MODEL, '--ids', list, '-o', `${file(n)}.part.safetensors`, '--json'], { maxBuffer: 1 << 26 });
+    await run(BIN, ['trace', MODEL, '--ids', list, '-o', `${file(n)}.part.safetensors`, '--json'], {
+      maxBuffer: 1 << 26,
+    });
     await rename(`${file(n)}.part.safetensors`, file(n));
   }
   await rm(small, { force: true });
@@ -98,20 +100,24 @@ const painted = (page) =>
 
 /** Megabytes of the page's process: shared pages counted in part, and what JavaScript holds. */
 async function memory(browser, page) {
+  const client = await page.context().newCDPSession(page);
+  // What is only waiting to be collected is not counted.
+  for (let i = 0; i < 2; i++) {
+    await client.send('HeapProfiler.collectGarbage');
+    await page.waitForTimeout(500);
+  }
+  await client.send('Performance.enable');
+  const { metrics } = await client.send('Performance.getMetrics');
+  const heap = metrics.find((metric) => metric.name === 'JSHeapUsedSize').value / 2 ** 20;
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   const sizes = processInfo
     .filter((one) => one.type === 'renderer')
     .map(({ id }) => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024);
-  const client = await page.context().newCDPSession(page);
-  await client.send('HeapProfiler.collectGarbage');
-  await client.send('Performance.enable');
-  const { metrics } = await client.send('Performance.getMetrics');
-  const heap = metrics.find((metric) => metric.name === 'JSHeapUsedSize').value / 2 ** 20;
   return { process: Math.max(...sizes), heap };
 }
 
-/** Opens cells of the row in view, one after another, in the page itself: each as soon as the last is drawn. */
+/** Opens cells one after another, in the page itself: each as soon as the last is drawn. Milliseconds of each. */
 const clicks = (page, count) =>
   page.evaluate(async (n) => {
     const canvas = document.querySelector('attention-map canvas');
@@ -122,9 +128,12 @@ const clicks = (page, count) =>
     const shown = () => document.querySelector('cell-headline .note')?.textContent ?? '';
     for (let i = 0; i < n; i++) {
       const box = canvas.getBoundingClientRect();
-      const [query, key] = [Math.max(1, random(rows)), 0].map((v, a) => (a ? random(Math.max(1, v)) : v));
-      const cellKey = Math.min(random(rows), query);
-      const at = { clientX: box.left + left + (cellKey + 0.5) * cell - x, clientY: box.top + top + (query + 0.5) * cell - y };
+      const query = random(rows);
+      const key = random(query + 1);
+      const at = {
+        clientX: box.left + left + (key + 0.5) * cell - x,
+        clientY: box.top + top + (query + 0.5) * cell - y,
+      };
       const before = shown();
       const event = { bubbles: true, pointerId: 1, pointerType: 'mouse', isPrimary: true, ...at };
       canvas.dispatchEvent(new PointerEvent('pointermove', event));
@@ -144,7 +153,6 @@ const clicks = (page, count) =>
       });
       // The same cell again changes nothing.
       if (drawn) times.push(performance.now() - start);
-      void key;
     }
     return times;
   }, count);
@@ -194,7 +202,9 @@ const MEASURES = [
     async run({ url }) {
       const { page, browser } = await fresh(url, '#source=example');
       await painted(page);
-      const time = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN);
+      const time = await page.evaluate(
+        () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN,
+      );
       await browser.close();
       return time;
     },
@@ -260,7 +270,10 @@ const MEASURES = [
     target: 50,
     most: true,
     async run({ url, of }) {
-      const { page, browser } = await fresh(url, `#source=${n === 'example' ? n : of(n)}&layer=${n === 'example' ? 0 : 3}`);
+      const { page, browser } = await fresh(
+        url,
+        `#source=${n === 'example' ? n : of(n)}&layer=${n === 'example' ? 0 : 3}`,
+      );
       await painted(page);
       await page.waitForTimeout(500);
       const times = await clicks(page, 60);
@@ -273,7 +286,10 @@ const MEASURES = [
     unit: 'fps',
     target: 30,
     async run({ url, of }, i) {
-      const { page, browser } = await fresh(url, `#source=${of(4096)}&layer=${2 + i}&head=3&zoom=${zoom}&centre=2000-1200`);
+      const { page, browser } = await fresh(
+        url,
+        `#source=${of(4096)}&layer=${2 + i}&head=3&zoom=${zoom}&centre=2000-1200`,
+      );
       await painted(page);
       await page.waitForTimeout(300);
       const rate = await pan(page);
@@ -303,9 +319,9 @@ const MEASURES = [
     },
   },
   {
-    name: '512 tokens: growth of the JavaScript heap, 1,000 clicked cells',
+    name: '512 tokens: growth of the page, 1,000 clicked cells after 100',
     unit: 'MB',
-    target: 2,
+    target: 20,
     most: true,
     async run({ url, of }) {
       const { page, browser } = await fresh(url, `#source=${of(512)}&layer=2&head=3`);
@@ -314,9 +330,11 @@ const MEASURES = [
       const before = await memory(browser, page);
       await clicks(page, 1000);
       const after = await memory(browser, page);
-      console.error(`  process ${before.process.toFixed(0)} -> ${after.process.toFixed(0)} MB, heap ${before.heap.toFixed(1)} -> ${after.heap.toFixed(1)} MB`);
+      console.error(
+        `  process ${before.process.toFixed(0)} -> ${after.process.toFixed(0)} MB, heap ${before.heap.toFixed(1)} -> ${after.heap.toFixed(1)} MB`,
+      );
       await browser.close();
-      return after.heap - before.heap;
+      return after.process - before.process;
     },
   },
 ];
@@ -339,7 +357,14 @@ for (const { name, unit, target, most, run: measure } of wanted) {
     }
   }
   const worst = got.some(Number.isNaN) ? NaN : most ? Math.max(...got) : Math.min(...got);
-  const holds = target === null ? '' : Number.isNaN(worst) ? 'failed' : (most ? worst < target : worst >= target) ? 'holds' : 'missed';
+  const holds =
+    target === null
+      ? ''
+      : Number.isNaN(worst)
+        ? 'failed'
+        : (most ? worst < target : worst >= target)
+          ? 'holds'
+          : 'missed';
   const line = [
     name,
     `${worst.toFixed(most && unit === 'ms' ? 0 : 1)} ${unit}`,

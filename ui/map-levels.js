@@ -121,8 +121,12 @@ export function share(from, to, part, parts) {
 export function blockAt({ span, rows, columns }, query, key) {
   if (query < span.q0 || query >= span.q1 || key < span.k0 || key >= span.k1) return null;
   // The last part that does not begin after it.
-  const part = (/** @type {number} */ at, /** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ n) =>
-    Math.ceil(((at - from + 1) * n) / (to - from)) - 1;
+  const part = (
+    /** @type {number} */ at,
+    /** @type {number} */ from,
+    /** @type {number} */ to,
+    /** @type {number} */ n,
+  ) => Math.ceil(((at - from + 1) * n) / (to - from)) - 1;
   const [row, column] = [part(query, span.q0, span.q1, rows), part(key, span.k0, span.k1, columns)];
   const [q0, q1] = share(span.q0, span.q1, row, rows);
   const [k0, k1] = share(span.k0, span.k1, column, columns);

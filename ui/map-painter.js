@@ -145,7 +145,11 @@ function figures(ctx, scene) {
         const weight = tile.most[(q - span.q0) * columns + k - span.k0];
         if (weight < 0) continue;
         ctx.fillStyle = inkOn(rampAt(look.theme, placeOnRamp(weight, q - span.q0, look, rows), look.palette));
-        ctx.fillText(c.cell >= IN_FULL ? show(weight) : brief(weight), across(scene, k) + c.cell / 2, down(scene, q) + c.cell / 2 + 1);
+        ctx.fillText(
+          c.cell >= IN_FULL ? show(weight) : brief(weight),
+          across(scene, k) + c.cell / 2,
+          down(scene, q) + c.cell / 2 + 1,
+        );
       }
     }
   }
@@ -166,7 +170,11 @@ function leftOut(ctx, scene) {
   for (const column of scene.leftOut) {
     if (column < part.k0 || column >= part.k1) continue;
     const [x0, x1] = [across(scene, column), across(scene, column + 1)];
-    hatched(ctx, scene, x0, top, x1 - x0, high, null, hatching(ctx, inks.page, true));
+    const lines = hatching(ctx, inks.page, true);
+    // Not across a number.
+    const strip = c.cell >= WRITTEN ? Math.max(4, 0.13 * c.cell) : (x1 - x0) / 2;
+    hatched(ctx, scene, x0, top, strip, high, null, lines);
+    hatched(ctx, scene, x1 - strip, top, strip, high, null, lines);
     ctx.strokeStyle = inks.soft;
     ctx.lineWidth = 1;
     ctx.setLineDash([4, 3]);

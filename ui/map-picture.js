@@ -82,7 +82,8 @@ function develop(tile, look, rows, canvas) {
       for (let c = 0; c < width; c++, i++) {
         const weight = weights[i];
         if (!(weight >= 0)) continue;
-        out[i] = ramp[grow ? Math.min(255, Math.round(weight * grow)) : rows ? rankIn(rows.numbers, 255 * r, weight) : 0];
+        out[i] =
+          ramp[grow ? Math.min(255, Math.round(weight * grow)) : rows ? rankIn(rows.numbers, 255 * r, weight) : 0];
       }
     }
   } else {

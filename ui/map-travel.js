@@ -3,7 +3,19 @@
 /** @import { Camera, Place } from './map-camera.js' */
 /** @import { Frame } from './map-geometry.js' */
 /** @import { Spot } from './store.js' */
-import { cameraAt, further, held, isWhole, placeOf, pointOf, rest, reveal, stops, whole, zoomed } from './map-camera.js';
+import {
+  cameraAt,
+  further,
+  held,
+  isWhole,
+  placeOf,
+  pointOf,
+  rest,
+  reveal,
+  stops,
+  whole,
+  zoomed,
+} from './map-camera.js';
 import { Motion, still } from './map-motion.js';
 
 /** After a double click on the whole map a cell has this side. */

@@ -20,7 +20,10 @@ const STOPS = {
     light: ['fff6c4', 'f5dd62', 'cfba68', 'a69d75', '7d7c78', '575d6d', '2f4470', '00224e'],
     dark: ['0c2140', '1f3b6f', '4b546c', '6e7074', '928d78', 'b8aa6d', 'e0cb57', 'fff3a0'],
   },
-  grey: { light: ['f3f2ee', 'c9c8c5', '8f8e8c', '545352', '141414'], dark: ['24231f', '55534e', '8b8984', 'c4c2bd', 'fdfcf8'] },
+  grey: {
+    light: ['f3f2ee', 'c9c8c5', '8f8e8c', '545352', '141414'],
+    dark: ['24231f', '55534e', '8b8984', 'c4c2bd', 'fdfcf8'],
+  },
 };
 
 /** What each is called where it can be chosen. @type {Record<Palette, string>} */

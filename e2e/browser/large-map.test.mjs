@@ -278,9 +278,13 @@ describe('large maps', () => {
     await sharp(page);
     await page.locator('attention-map canvas').focus();
     for (let i = 0; i < 4; i++) await page.keyboard.press('+');
-    await page.waitForFunction(() => /^Queries \d+ to \d+, keys \d+ to \d+$/.test(document.getElementById('said')?.textContent ?? ''));
+    await page.waitForFunction(() =>
+      /^Queries \d+ to \d+, keys \d+ to \d+$/.test(document.getElementById('said')?.textContent ?? ''),
+    );
     await page.keyboard.press('f');
-    await page.waitForFunction(() => /The whole map, 512 queries by 512 keys/.test(document.getElementById('said')?.textContent ?? ''));
+    await page.waitForFunction(() =>
+      /The whole map, 512 queries by 512 keys/.test(document.getElementById('said')?.textContent ?? ''),
+    );
   });
 
   test('grouped heads say which kv head they share', async () => {

@@ -33,7 +33,8 @@ describe('the map of SmolLM2', { skip: why, timeout: 240000 }, () => {
     trace = join(folder, 'long.safetensors');
     const text = Array.from(
       { length: 110 },
-      (_, i) => `The ${['robot', 'nurse', 'river', 'fox', 'baker'][(i * 7) % 5]} ${['carried', 'watched', 'found'][i % 3]} the map.`,
+      (_, i) =>
+        `The ${['robot', 'nurse', 'river', 'fox', 'baker'][(i * 7) % 5]} ${['carried', 'watched', 'found'][i % 3]} the map.`,
     ).join(' ');
     await writeFile(join(folder, 'text'), text);
     count = (await cliJson('trace', SMOLLM, '--file', join(folder, 'text'), '-o', trace)).tokens;
@@ -66,7 +67,9 @@ describe('the map of SmolLM2', { skip: why, timeout: 240000 }, () => {
     }
     const at = await placeOf(page, 396, 399);
     await page.mouse.move(at.x, at.y);
-    await page.waitForFunction(() => /hidden: comes later/.test(document.querySelector('map-legend .readout')?.textContent ?? ''));
+    await page.waitForFunction(() =>
+      /hidden: comes later/.test(document.querySelector('map-legend .readout')?.textContent ?? ''),
+    );
     await clickCell(page, 402, 395, count);
     await shows(page, 402, 395);
     const cell = await cliJson('cell', trace, '--layer', 7, '--head', 5, '--query', 402, '--key', 395);
@@ -141,7 +144,9 @@ describe('the map of SmolLM2', { skip: why, timeout: 240000 }, () => {
     ).json();
     for (let q0 = 0; q0 < count; q0 += 300) {
       const q1 = Math.min(count, q0 + 300);
-      const answer = await fetch(`${server.url}api/traces/${id}/tile?layer=7&head=5&q0=${q0}&q1=${q1}&k0=0&k1=${count}`);
+      const answer = await fetch(
+        `${server.url}api/traces/${id}/tile?layer=7&head=5&q0=${q0}&q1=${q1}&k0=0&k1=${count}`,
+      );
       const weights = new Float32Array(await answer.arrayBuffer());
       weights.forEach((weight, i) => i % count > 0 && weight > top && (top = weight));
     }

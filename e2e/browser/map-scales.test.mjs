@@ -13,8 +13,8 @@ import { StandIn } from '../lib/stand-in-server.mjs';
 
 /** @typedef {import('../../ui/palette.js').Palette} Palette */
 
-const rows = exampleRun(false).tokens.map((/** @type {any} */ _, /** @type {number} */ i) =>
-  rowOf(exampleRun(false), 0, 0, i).weights,
+const rows = exampleRun(false).tokens.map(
+  (/** @type {any} */ _, /** @type {number} */ i) => rowOf(exampleRun(false), 0, 0, i).weights,
 );
 
 describe('scales and colours', () => {
@@ -78,12 +78,20 @@ describe('scales and colours', () => {
     await sharp(page);
     assert.equal(await says(page), 'weight, linear from 0 to 1');
     await page.locator('.scale-choice select').selectOption('log');
-    await page.waitForFunction(() => /log from 1e−5 to 1$/.test(document.querySelector('map-legend .says')?.textContent ?? ''));
+    await page.waitForFunction(() =>
+      /log from 1e−5 to 1$/.test(document.querySelector('map-legend .says')?.textContent ?? ''),
+    );
     await page.locator('.scale-choice select').selectOption('row');
-    await page.waitForFunction(() => /each row from 0 to its own largest/.test(document.querySelector('map-legend .says')?.textContent ?? ''));
+    await page.waitForFunction(() =>
+      /each row from 0 to its own largest/.test(document.querySelector('map-legend .says')?.textContent ?? ''),
+    );
     assert.equal(await page.locator('.range-choice').count(), 0, 'rows end where they end');
     await page.locator('.scale-choice select').selectOption('rank');
-    await page.waitForFunction(() => /by rank within its row: order only, no sizes/.test(document.querySelector('map-legend .says')?.textContent ?? ''));
+    await page.waitForFunction(() =>
+      /by rank within its row: order only, no sizes/.test(
+        document.querySelector('map-legend .says')?.textContent ?? '',
+      ),
+    );
   });
 
   test('a column left out: the scale ends at the largest of the rest, and weights stay what they are', async () => {
@@ -99,12 +107,16 @@ describe('scales and colours', () => {
     assert.match(await page.locator('.swatch-left-out').innerText(), /not in the scale: robot/);
     await sharp(page);
     // The others against the new end; the column itself keeps its number.
-    await coloursAre(page, 'light', 'amber', (query, key) => (key === 1 ? 2 : fraction('linear', rows[query][key], top)), 3).catch(
-      (error) => {
-        // Its own cells are crossed by lines.
-        if (!/^0, 1:/.test(error.message)) throw error;
-      },
-    );
+    await coloursAre(
+      page,
+      'light',
+      'amber',
+      (query, key) => (key === 1 ? 2 : fraction('linear', rows[query][key], top)),
+      3,
+    ).catch((error) => {
+      // Its own cells are crossed by lines.
+      if (!/^0, 1:/.test(error.message)) throw error;
+    });
     assert.equal(await page.locator('cell-headline h2 data').innerText(), '0.629');
     assert.match(await readout(page), /0\.629/);
     await page.waitForFunction(() => location.hash.includes('without=1'));
@@ -112,7 +124,9 @@ describe('scales and colours', () => {
     await sharp(page);
     assert.equal(await page.locator('[data-focus="without-1"]').getAttribute('aria-pressed'), 'true');
     await page.locator('[data-focus="without-1"]').click();
-    await page.waitForFunction(() => /linear from 0 to 1$/.test(document.querySelector('map-legend .says')?.textContent ?? ''));
+    await page.waitForFunction(() =>
+      /linear from 0 to 1$/.test(document.querySelector('map-legend .says')?.textContent ?? ''),
+    );
     assert.equal(await page.locator('.swatch-left-out').count(), 0);
   });
 
@@ -132,7 +146,9 @@ describe('scales and colours', () => {
   test('the scale can end at the largest weight', async () => {
     const { page } = await open(browser, url, { hash: '#source=example&query=6&key=1&scale=linear' });
     await page.locator('.range-choice select').selectOption('largest');
-    await page.waitForFunction(() => /linear from 0 to 0\.629$/.test(document.querySelector('map-legend .says')?.textContent ?? ''));
+    await page.waitForFunction(() =>
+      /linear from 0 to 0\.629$/.test(document.querySelector('map-legend .says')?.textContent ?? ''),
+    );
     await sharp(page);
     const top = Math.max(...rows.flat());
     await coloursAre(page, 'light', 'amber', (query, key) => fraction('linear', rows[query][key], top));
@@ -144,7 +160,9 @@ describe('scales and colours', () => {
     assert.match(await says(page), /^largest weight of each block/);
     const before = await colourOf(page, 1000, 995, 0);
     await page.locator('.blocks-choice select').selectOption('mean');
-    await page.waitForFunction(() => /^mean weight of each block/.test(document.querySelector('map-legend .says')?.textContent ?? ''));
+    await page.waitForFunction(() =>
+      /^mean weight of each block/.test(document.querySelector('map-legend .says')?.textContent ?? ''),
+    );
     await sharp(page);
     assert.notDeepEqual(await colourOf(page, 1000, 995, 0), before);
     await page.waitForFunction(() => location.hash.includes('blocks=mean'));

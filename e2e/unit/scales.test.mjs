@@ -97,7 +97,13 @@ test('columns left out: words and indices, in one order', () => {
 test('the map’s part of the address reads back what it writes', () => {
   for (const view of [
     { palette: null, blocks: null, range: null, leftOut: null, place: null },
-    { palette: 'cividis', blocks: 'mean', range: 'largest', leftOut: 'first-17', place: { zoom: 0.125, query: 4520, key: 3 } },
+    {
+      palette: 'cividis',
+      blocks: 'mean',
+      range: 'largest',
+      leftOut: 'first-17',
+      place: { zoom: 0.125, query: 4520, key: 3 },
+    },
   ]) {
     const params = new URLSearchParams();
     formatMap(/** @type {any} */ (view), params);
@@ -127,7 +133,8 @@ test('every ramp can be told apart with any colour vision', () => {
     deutan: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
     tritan: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
   };
-  const linear = (/** @type {number} */ c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+  const linear = (/** @type {number} */ c) =>
+    c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4;
   for (const palette of palettes) {
     for (const theme of themes) {
       for (const [name, m] of Object.entries(loss)) {
@@ -135,7 +142,9 @@ test('every ramp can be told apart with any colour vision', () => {
         let last = null;
         for (let i = 0; i <= 8; i++) {
           const rgb = rampAt(theme, i / 8, palette).map(linear);
-          const [r, g, b] = [0, 3, 6].map((row) => Math.max(0, m[row] * rgb[0] + m[row + 1] * rgb[1] + m[row + 2] * rgb[2]));
+          const [r, g, b] = [0, 3, 6].map((row) =>
+            Math.max(0, m[row] * rgb[0] + m[row + 1] * rgb[1] + m[row + 2] * rgb[2]),
+          );
           const lightness = Math.cbrt(0.2126 * r + 0.7152 * g + 0.0722 * b);
           if (last !== null) assert.ok(Math.abs(lightness - last) > 0.02, `${palette} ${theme} ${name} ${i}`);
           last = lightness;

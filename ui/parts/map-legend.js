@@ -139,14 +139,11 @@ function bar(scale, shown, theme, palette) {
     '--ramp': `linear-gradient(to right, ${steps.join(', ')})`,
   });
   const ticks = SCALES[scale].ticks.map((tick) =>
-    vars(h('span', null, tickText(scale, tick, shown.top)), { '--at': scale === 'rank' ? tick : fraction(scale, tick) }),
+    vars(h('span', null, tickText(scale, tick, shown.top)), {
+      '--at': scale === 'rank' ? tick : fraction(scale, tick),
+    }),
   );
-  return h(
-    'div',
-    { class: 'ramp-box' },
-    strip,
-    h('div', { class: `ramp-ticks ticks-${scale}` }, ticks),
-  );
+  return h('div', { class: 'ramp-box' }, strip, h('div', { class: `ramp-ticks ticks-${scale}` }, ticks));
 }
 
 /** @param {Scale} scale @param {number | null} top */

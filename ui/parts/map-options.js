@@ -32,10 +32,7 @@ export class MapOptions extends Part {
       (meta, ..._rest) => {
         const { view, shown } = get();
         if (!meta) return this.show();
-        this.show(
-          h('div', { class: 'choices' }, ...choices(meta, view, shown)),
-          leaveOut(meta.tokens, view),
-        );
+        this.show(h('div', { class: 'choices' }, ...choices(meta, view, shown)), leaveOut(meta.tokens, view));
       },
     );
   }
@@ -128,7 +125,9 @@ function leaveOut(tokens, view) {
   const out = parts(view.leftOut);
   const { key } = view;
   const chosen = key !== null && key < tokens.length ? [key] : [];
-  const columns = [...new Set([...out.filter((part) => /^\d/.test(part)).map(Number), ...chosen])].sort((a, b) => a - b);
+  const columns = [...new Set([...out.filter((part) => /^\d/.test(part)).map(Number), ...chosen])].sort(
+    (a, b) => a - b,
+  );
   const special = tokens.some((token) => token.special);
   return h(
     'div',
