@@ -163,6 +163,12 @@ async function open(wanted) {
   await loadView();
 }
 
+/** Gives up the run that is being waited for; what was shown before stays. */
+export function stopRun() {
+  drop('trace');
+  set({ trace: { ...get().trace, busy: false, error: 'Stopped. Press Run to read the text after all.' } });
+}
+
 /** @type {('heads' | 'row' | 'cell' | 'column' | 'values' | 'worked')[]} */
 const PARTS = ['heads', 'row', 'cell', 'column', 'values', 'worked'];
 

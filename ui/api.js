@@ -1,6 +1,6 @@
 // Questions to the server. Every failure becomes one sentence that can be shown as it is.
 
-/** @import { Cell, Column, HeadFacts, Meta, Row, Source, Values, Worked } from './contract.js' */
+/** @import { Cell, Column, HeadFacts, Meta, Row, Source, Standing, Values, Worked } from './contract.js' */
 
 export class ApiError extends Error {
   /**
@@ -34,13 +34,24 @@ export const sources = async (signal) => (await json('/api/sources', { signal })
  * @param {AbortSignal} signal
  * @returns {Promise<Meta>}
  */
-export const makeTrace = (wish, signal) =>
-  json('/api/traces', {
+export function makeTrace(wish, signal) {
+  run = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 10)}`;
+  return json('/api/traces', {
     signal,
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ ...wish, text: wish.text ?? undefined }),
+    body: JSON.stringify({ ...wish, text: wish.text ?? undefined, run }),
   });
+}
+
+/** What the server calls the run that was asked for last. */
+let run = '';
+
+/**
+ * How far that run is; null where it has not begun, or has ended.
+ * @returns {Promise<Standing | null>}
+ */
+export const standing = () => json(`/api/runs/${run}`, {}).catch(() => null);
 
 /** @param {string} id @param {AbortSignal} signal @returns {Promise<Meta>} */
 export const trace = (id, signal) => json(`/api/traces/${encodeURIComponent(id)}`, { signal });

@@ -152,4 +152,12 @@
  * @property {number[][]} weights_unmasked
  */
 
+/**
+ * Where a run stands.
+ * @typedef {object} Standing
+ * @property {number} ahead  Runs before it
+ * @property {number} done   Layers done
+ * @property {number} all    Layers in all; 0 while the model is being opened
+ */
+
 export {};

@@ -1,12 +1,16 @@
 // Choosing what to look at: the source, and the text it reads.
 
 /** @import { Asked } from '../store.js' */
-/** @import { Meta, Source } from '../contract.js' */
-import { chooseSource, chooseText } from '../actions.js';
+/** @import { Meta, Source, Standing } from '../contract.js' */
+import { chooseSource, chooseText, stopRun } from '../actions.js';
+import { standing as standingOf } from '../api.js';
 import { handMade } from '../figures.js';
 import { h } from '../dom.js';
 import { get } from '../store.js';
 import { Part } from './part.js';
+
+/** Milliseconds between two questions how far a run is. */
+const FOLLOW = 300;
 
 export class SourceBar extends Part {
   #text = h('textarea', { id: 'text', rows: '2', spellcheck: 'false', 'aria-describedby': 'text-hint' });
@@ -85,12 +89,15 @@ export class SourceBar extends Part {
  */
 function waiting(source) {
   const clock = h('span', { class: 'num', 'aria-hidden': 'true' });
+  const stage = h('span', {});
   const line = h(
     'p',
     { class: 'status', role: 'status' },
     h('span', { class: 'spinner', 'aria-hidden': 'true' }),
     `Running ${source?.label ?? 'it'}… `,
+    stage,
     clock,
+    h('button', { type: 'button', class: 'stop', 'data-focus': 'stop', onclick: stopRun }, 'Stop'),
   );
   const since = get().trace.since;
   const tick = () => {
@@ -102,7 +109,20 @@ function waiting(source) {
     setTimeout(tick, 100);
   };
   tick();
+  const follow = async () => {
+    if (since !== get().trace.since || !get().trace.busy) return;
+    const standing = await standingOf();
+    if (standing) stage.textContent = told(standing);
+    setTimeout(follow, FOLLOW);
+  };
+  setTimeout(follow, FOLLOW);
   return line;
+}
+
+/** @param {Standing} standing */
+function told({ ahead, done, all }) {
+  if (ahead > 0) return `waiting for ${ahead} ${ahead === 1 ? 'run' : 'runs'} before it `;
+  return all === 0 ? 'opening the model ' : `layer ${done} of ${all} `;
 }
 
 customElements.define('source-bar', SourceBar);
