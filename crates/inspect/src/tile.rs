@@ -15,8 +15,8 @@ pub struct MapTile {
     pub cells: Vec<f32>,
 }
 
-/// How a map tells a hidden cell from a small one: -1 future, -2 outside_window, -3 padding, -4 other_segment,
-/// -5 knocked_out.
+/// How a map tells a hidden cell from a small one: -1 future, -2 outside_window. (-3 padding, -4 other_segment and -5
+/// knocked_out are kept free for them; a reason that has no code yet is NaN, which no view shows as a weight.)
 pub fn hidden_code(hidden: Hidden) -> f32 {
     match hidden {
         Hidden::Future => -1.0,
