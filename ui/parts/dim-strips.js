@@ -18,6 +18,7 @@ export class DimStrips extends Part {
   #canvases = [];
   /** @type {number | null} */
   #at = null;
+  #soon = 0;
 
   begin() {
     this.#canvases = this.lanes.map((lane) =>
@@ -39,7 +40,7 @@ export class DimStrips extends Part {
     this.until(() => resize.disconnect());
     this.watch(
       (s) => [s.theme],
-      () => this.#draw(),
+      () => this.#drawSoon(),
     );
     for (const canvas of this.#canvases) {
       canvas.addEventListener('pointermove', (event) =>
@@ -55,7 +56,7 @@ export class DimStrips extends Part {
     if (at === this.#at) return;
     this.#at = at === null ? null : Math.max(0, Math.min(this.lanes[0].values.length - 1, at));
     this.#say();
-    this.#draw();
+    this.#drawSoon();
   }
 
   #say() {
@@ -70,8 +71,20 @@ export class DimStrips extends Part {
     );
   }
 
+  /** With the next picture, when the page has been laid out once for everything that changed. */
+  #drawSoon() {
+    this.#soon ||= requestAnimationFrame(() => this.#draw());
+  }
+
   #draw() {
-    this.lanes.forEach((lane, i) => drawLane(this.#canvases[i], lane, this.#at));
+    cancelAnimationFrame(this.#soon);
+    this.#soon = 0;
+    // All is read before anything is drawn: a canvas that changes its size lays the page out anew.
+    const widths = this.#canvases.map((canvas) => canvas.clientWidth);
+    const style = getComputedStyle(document.documentElement);
+    const line = style.getPropertyValue('--line');
+    const inks = this.lanes.map(({ term }) => style.getPropertyValue(`--${term}`));
+    this.lanes.forEach((lane, i) => drawLane(this.#canvases[i], lane, this.#at, widths[i], inks[i], line));
   }
 }
 
@@ -84,21 +97,26 @@ export function dimStrips(lanes, hint = '') {
   return Object.assign(element, { lanes, hint });
 }
 
-/** @param {HTMLCanvasElement} canvas @param {Lane} lane @param {number | null} at */
-function drawLane(canvas, lane, at) {
-  const width = canvas.clientWidth;
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {Lane} lane
+ * @param {number | null} at
+ * @param {number} width
+ * @param {string} ink
+ * @param {string} line
+ */
+function drawLane(canvas, lane, at, width, ink, line) {
   const ctx = canvas.getContext('2d');
   if (!ctx || width === 0) return;
   canvas.width = Math.round(width * devicePixelRatio);
   canvas.height = Math.round(HEIGHT * devicePixelRatio);
   ctx.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-  const style = getComputedStyle(document.documentElement);
   const most = Math.max(1e-12, ...lane.values.map(Math.abs));
   const step = width / lane.values.length;
-  ctx.fillStyle = style.getPropertyValue('--line');
+  ctx.fillStyle = line;
   ctx.fillRect(0, HEIGHT / 2 - 0.5, width, 1);
   if (at !== null) ctx.fillRect(at * step, 0, step, HEIGHT);
-  ctx.fillStyle = style.getPropertyValue(`--${lane.term}`);
+  ctx.fillStyle = ink;
   lane.values.forEach((value, i) => {
     const tall = (value / most) * (HEIGHT / 2 - 1);
     ctx.fillRect(

@@ -19,6 +19,7 @@ export class TokenRibbon extends Part {
   /** The words on the line, made once for a text. @type {HTMLButtonElement[]} */
   #words = [];
   #from = 0;
+  #following = 0;
   /** @type {HTMLButtonElement | undefined} */
   #pointed;
   /** @type {unknown} */
@@ -99,6 +100,13 @@ export class TokenRibbon extends Part {
     const word = this.#words[query - this.#from];
     if (!word) return;
     if (this.#line.contains(document.activeElement)) word.focus({ preventScroll: true });
+    // Where words are is asked when the page is laid out anyway.
+    cancelAnimationFrame(this.#following);
+    this.#following = requestAnimationFrame(() => this.#scrollTo(word));
+  }
+
+  /** @param {HTMLElement} word */
+  #scrollTo(word) {
     const [top, line] = [word.offsetTop - this.#line.offsetTop, this.#line];
     if (top < line.scrollTop || top + word.offsetHeight > line.scrollTop + line.clientHeight)
       line.scrollTop = top - line.clientHeight / 3;
