@@ -115,6 +115,16 @@ impl Trace {
         Ok(site)
     }
 
+    /// The value vectors that a head mixes: one a key, (v_head_dim) each.
+    ///
+    /// # Errors
+    /// If the layer or head is out of range.
+    pub fn values(&self, at: At) -> Result<Vec<&[f32]>, Error> {
+        let site = self.head_site(at)?;
+        let kv_head = site.kv_head(at.head);
+        Ok((0..site.kv_len()).map(|key| site.v.row(key, kv_head)).collect())
+    }
+
     /// The query that a user means: an integer is always a position, anything else a token's text that occurs once.
     ///
     /// # Errors

@@ -90,20 +90,14 @@ struct Values {
 pub(crate) async fn values(Of(kept): Of, Asked(asked): Asked<OneHead>) -> Result<Response, Error> {
     let OneHead { site, layer, head } = asked;
     json(move || {
-        let site = kept.trace.site(site, layer)?;
-        let (len, heads) = (site.kv_len(), site.q_heads());
-        if head >= heads {
-            let range = format!("the layer has {heads} heads, 0 to {}", heads.saturating_sub(1));
-            return Err(attnscope_inspect::Error::OutOfRange { what: "head", got: head, range }.into());
-        }
+        let values = kept.trace.values(At { site, layer, head })?;
+        let len = values.len();
         if len > VALUES {
             let message =
                 format!("values are given for up to {VALUES} keys, and here are {len}; ask for a cell instead");
             return Err(Error::bad_request(message));
         }
-        let (kv_heads, kv_head, dim) = (site.kv_heads(), site.kv_head(head), site.v_head_dim());
-        let value = |key: usize| site.v.data[(key * kv_heads + kv_head) * dim..][..dim].to_vec();
-        Ok(Values { v: (0..len).map(value).collect() })
+        Ok(Values { v: values.into_iter().map(<[f32]>::to_vec).collect() })
     })
     .await
 }
