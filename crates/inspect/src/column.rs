@@ -1,4 +1,4 @@
-use attnscope_kernel::Isa;
+use attnscope_kernel::{Hidden, Isa, Recall};
 use serde::Serialize;
 
 use crate::{At, Error, Pick, SiteKind, Strong, TokenAt, Trace, tokens};
@@ -44,7 +44,7 @@ impl Trace {
         let found = self.site(site, layer)?;
         let recall = found.recall(Isa::detect())?;
         let mask: Vec<_> =
-            (0..found.q_len()).map(|query| recall.mask().hidden(query, key).map(|hidden| hidden.name())).collect();
+            (0..found.q_len()).map(|query| hidden(&recall, &places, query, key).map(|hidden| hidden.name())).collect();
         let seeing: Vec<usize> = (0..found.q_len()).filter(|query| mask[*query].is_none()).collect();
         Ok(Column {
             layer,
@@ -64,4 +64,13 @@ impl Trace {
         tokens::check(site.kv_len(), "key", key)?;
         Ok(site.recall(Isa::detect())?.tile(0, at.head, 0..site.q_len(), key..key + 1)?.weights)
     }
+}
+
+/// Why none of some heads sees a cell; `None` where any does.
+fn hidden(recall: &Recall, heads: &[At], query: usize, key: usize) -> Option<Hidden> {
+    let mut why = None;
+    for at in heads {
+        why = Some(recall.mask().hidden(0, at.head, query, key)?);
+    }
+    why
 }

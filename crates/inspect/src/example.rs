@@ -134,7 +134,7 @@ impl Example {
         let z = rows(&site.out.data, site.v_head_dim());
         let exact: Matrix<f64> = z.iter().map(|row: &Vec<f32>| row.iter().map(|x| f64::from(*x)).collect()).collect();
         let zo = product(&exact, &self.w_o);
-        let hidden = |i: usize, j: usize| recall.mask().hidden(i, j).is_none().then_some(0.0);
+        let hidden = |i: usize, j: usize| recall.mask().hidden(0, 0, i, j).is_none().then_some(0.0);
         Ok(Worked {
             dims: self.dims.clone(),
             dim_notes: self.dim_notes.clone(),

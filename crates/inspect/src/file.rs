@@ -6,15 +6,18 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use attnscope_kernel::{Params, Window};
+use attnscope_kernel::Bias;
 use bytemuck::Pod;
 use memmap2::Mmap;
 use safetensors::tensor::{Metadata, SafeTensors, TensorInfo};
 use safetensors::{Dtype, View, serialize_to_file};
 use serde::{Deserialize, Serialize};
 
+use self::params::SiteHeader;
 use crate::error::fit_to_show;
 use crate::{Data, Error, Model, Site, SiteKind, Tensor, Token, Trace};
+
+mod params;
 
 /// The metadata entry's name.
 const KEY: &str = "attnscope";
@@ -32,28 +35,9 @@ struct Header {
     sites: Vec<SiteHeader>,
 }
 
-/// The parameters that shape one site's scores. One that this version does not know is refused, not passed over: the
-/// weights would come out wrong.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SiteHeader {
-    site: SiteKind,
-    layer: usize,
-    scale: f32,
-    causal: bool,
-    window: Option<WindowHeader>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WindowHeader {
-    left: usize,
-    right: usize,
-}
-
 impl Trace {
     /// Keeps the trace in a file: tensors `blocks.{layer}.{site}.{q,k,v,out}` as (len, heads, head_dim) F32 and
-    /// `.lse` as (q_heads, q_len) F64. The file appears whole or not at all.
+    /// `.lse` as (q_heads, q_len) F64; `.bias` as (batch, heads, q_len, kv_len) F32 where there is one. The file appears whole or not at all.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -78,6 +62,8 @@ impl Trace {
                 (name("out"), Stored::f32(&site.out)),
                 (name("lse"), Stored::lse(site)),
             ]
+            .into_iter()
+            .chain(site.params.bias.as_ref().map(|bias| (name("bias"), Stored::bias(bias))))
         });
         let tensors: Vec<(String, Stored)> = tensors.collect();
         serialize_to_file(tensors, Some(HashMap::from([(KEY.to_owned(), json)])), &absolute(path))
@@ -130,19 +116,6 @@ fn parse<'a, T: Deserialize<'a>>(path: &Path, json: &'a str) -> Result<T, Error>
         .map_err(|error| file_error(path, format!("its `attnscope` entry does not read: {error}")))
 }
 
-impl SiteHeader {
-    fn of(site: &Site) -> Self {
-        let Params { scale, causal, window } = site.params.clone();
-        let window = window.map(|window| WindowHeader { left: window.left, right: window.right });
-        Self { site: site.kind, layer: site.layer, scale, causal, window }
-    }
-
-    fn params(&self) -> Params {
-        let window = self.window.as_ref().map(|window| Window { left: window.left, right: window.right });
-        Params { scale: self.scale, causal: self.causal, window }
-    }
-}
-
 struct Reader<'a> {
     path: &'a Path,
     map: Arc<Mmap>,
@@ -158,7 +131,12 @@ impl Reader<'_> {
         let lse = tensor_name(header.site, header.layer, "lse");
         let info = self.info(&lse, Dtype::F64, &[q.shape[1], q.shape[0]])?;
         let lse = self.data(&lse, info)?;
-        Ok(Site { kind: header.site, layer: header.layer, params: header.params(), q, k, v, out, lse })
+        let mut params = header.params().map_err(|problem| self.fail(problem.to_string()))?;
+        let bias = tensor_name(header.site, header.layer, "bias");
+        if self.metadata.info(&bias).is_some() {
+            params.bias = Some(self.bias(&bias)?);
+        }
+        Ok(Site { kind: header.site, layer: header.layer, params, q, k, v, out, lse })
     }
 
     fn tensor(&self, name: &str) -> Result<Tensor, Error> {
@@ -172,6 +150,17 @@ impl Reader<'_> {
         };
         self.info(name, Dtype::F32, &info.shape)?;
         Ok(Tensor::new(self.data::<f32>(name, info)?, [len, heads, dim]))
+    }
+
+    /// A bias lies in the file as (batch, heads, q_len, kv_len).
+    fn bias(&self, name: &str) -> Result<Bias, Error> {
+        let shape = self.metadata.info(name).map(|info| info.shape.clone()).unwrap_or_default();
+        let &[batch, heads, q_len, kv_len] = &shape[..] else {
+            let want = "(batch, heads, q_len, kv_len)";
+            return Err(self.fail(format!("tensor {name} has shape {shape:?}, but must be {want}")));
+        };
+        let data: Data<f32> = self.data(name, self.info(name, Dtype::F32, &shape)?)?;
+        Bias::new(data.to_vec(), [batch, heads, q_len, kv_len]).map_err(|problem| self.fail(problem.to_string()))
     }
 
     fn info(&self, name: &str, dtype: Dtype, shape: &[usize]) -> Result<&TensorInfo, Error> {
@@ -235,6 +224,10 @@ struct Stored<'a> {
 impl<'a> Stored<'a> {
     fn f32(tensor: &'a Tensor) -> Self {
         Self { dtype: Dtype::F32, shape: tensor.shape.to_vec(), bytes: bytemuck::cast_slice(&tensor.data) }
+    }
+
+    fn bias(bias: &'a Bias) -> Self {
+        Self { dtype: Dtype::F32, shape: bias.shape().to_vec(), bytes: bytemuck::cast_slice(bias.data()) }
     }
 
     fn lse(site: &'a Site) -> Self {

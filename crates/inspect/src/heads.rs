@@ -125,7 +125,7 @@ fn rows(site: &Site, recall: &Recall, head: usize, queries: Range<usize>) -> Res
     let mut sums = Sums::default();
     // Both ends of what a query sees grow with the query, so the first and last bound them all.
     let mask = recall.mask();
-    let keys = mask.visible(queries.start).start..mask.visible(queries.end - 1).end;
+    let keys = mask.span(queries.start).start..mask.span(queries.end - 1).end;
     for query in queries.clone() {
         for x in site.out.row(query, head) {
             sums.largest = larger(sums.largest, f64::from(x.abs()));
@@ -143,7 +143,7 @@ fn rows(site: &Site, recall: &Recall, head: usize, queries: Range<usize>) -> Res
         for (mixed, out) in mixed.iter().zip(site.out.row(query, head)) {
             sums.difference = larger(sums.difference, (mixed - f64::from(*out)).abs());
         }
-        let visible = mask.visible(query);
+        let visible = mask.span(query);
         if visible.is_empty() {
             continue;
         }

@@ -85,13 +85,13 @@ fn strip(
         let queries = first..queries.end.min(first + step);
         // Both ends of what a query sees grow with the query, so the first and last bound them all.
         let mask = recall.mask();
-        let seen = mask.visible(queries.start).start.max(keys.start)..mask.visible(queries.end - 1).end.min(keys.end);
+        let seen = mask.span(queries.start).start.max(keys.start)..mask.span(queries.end - 1).end.min(keys.end);
         if seen.is_empty() {
             continue;
         }
         let tile = recall.tile(0, head, queries.clone(), seen.clone())?;
         for (query, weights) in queries.zip(tile.weights.chunks_exact(seen.len())) {
-            let visible = mask.visible(query);
+            let visible = mask.span(query);
             for (column, pixel) in pixels.iter_mut().enumerate() {
                 let block = share(keys, column, columns);
                 let block = block.start.max(visible.start).max(seen.start)..block.end.min(visible.end).min(seen.end);
@@ -106,7 +106,7 @@ fn strip(
         }
     }
     let hidden = |column: usize| {
-        let reason = recall.mask().hidden(queries.start, share(keys, column, columns).start);
+        let reason = recall.mask().hidden(0, head, queries.start, share(keys, column, columns).start);
         reason.map_or(0.0, hidden_code)
     };
     Ok(pixels

@@ -57,14 +57,16 @@ impl Trace {
         tokens::check(site.q_len(), "query", query)?;
         let recall = site.recall(Isa::detect())?;
         let lse = recall.lse(0, at.head, query)?;
-        let visible = recall.mask().visible(query);
+        let visible = recall.mask().span(query);
         let tile = recall.tile(0, at.head, query..query + 1, 0..site.kv_len())?;
         Ok(Row {
             layer: at.layer,
             head: Pick::Head(at.head),
             site: at.site,
             query: self.token(query),
-            mask: (0..site.kv_len()).map(|key| recall.mask().hidden(query, key).map(|hidden| hidden.name())).collect(),
+            mask: (0..site.kv_len())
+                .map(|key| recall.mask().hidden(0, at.head, query, key).map(|hidden| hidden.name()))
+                .collect(),
             lse: lse.is_finite().then_some(lse),
             row_sum: tile.weights.iter().sum(),
             entropy: entropy(&tile.weights[visible.clone()], &tile.scores[visible.clone()], lse),

@@ -15,12 +15,15 @@ pub struct MapTile {
     pub cells: Vec<f32>,
 }
 
-/// How a map tells a hidden cell from a small one: -1 future, -2 outside_window. (-3 padding, -4 other_segment and -5
-/// knocked_out are kept free for them; a reason that has no code yet is NaN, which no view shows as a weight.)
+/// How a map tells a hidden cell from a small one: -1 future, -2 outside_window, -3 padding, -4 other_segment, -5
+/// knocked_out. (A reason that has no code yet is NaN, which no view shows as a weight.)
 pub fn hidden_code(hidden: Hidden) -> f32 {
     match hidden {
         Hidden::Future => -1.0,
         Hidden::OutsideWindow => -2.0,
+        Hidden::Padding => -3.0,
+        Hidden::OtherSegment => -4.0,
+        Hidden::KnockedOut => -5.0,
         _ => f32::NAN,
     }
 }
@@ -37,7 +40,7 @@ impl Trace {
         let mut cells: Vec<f32> = tile.weights.iter().map(|weight| *weight as f32).collect();
         for (query, row) in tile.queries.clone().zip(cells.chunks_exact_mut(tile.keys.len())) {
             for (key, cell) in tile.keys.clone().zip(row) {
-                if let Some(hidden) = recall.mask().hidden(query, key) {
+                if let Some(hidden) = recall.mask().hidden(0, at.head, query, key) {
                     *cell = hidden_code(hidden);
                 }
             }

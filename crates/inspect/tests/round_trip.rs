@@ -6,7 +6,7 @@ use std::path::Path;
 
 use attnscope_inspect::example::Example;
 use attnscope_inspect::{At, Pick, SiteKind, Trace};
-use attnscope_kernel::{Params, Window};
+use attnscope_kernel::{Bias, KeyPadding, Knockout, Params, RelativeBias, Segments, Window};
 use common::{SMALL, site, tokens, trace};
 use tempfile::TempDir;
 
@@ -68,12 +68,33 @@ fn every_parameter_comes_back() {
     ];
     for window in windows {
         for causal in [false, true] {
-            let trace = trace(SMALL, &Params { scale, causal, window });
+            let trace = trace(SMALL, &Params { scale, causal, window, ..Params::for_head_dim(1) });
             let again = kept(&trace);
-            assert_eq!(again.sites[1].params, Params { scale, causal, window });
+            assert_eq!(again.sites[1].params, Params { scale, causal, window, ..Params::for_head_dim(1) });
             same(&trace, &again);
         }
     }
+}
+
+#[test]
+fn every_variant_comes_back() {
+    let table = (0..8 * 4).map(|at| at as f32 / 3.0).collect::<Vec<f32>>();
+    let params = Params {
+        causal: true,
+        softcap: Some(0.1 + 0.2 / 3.0),
+        segments: Some(Segments::of_lens(&[4, 0, 7]).unwrap()),
+        key_padding: Some(KeyPadding::lens(&[9], 11)),
+        bias: Some(Bias::new((0..4 * 121).map(|at| at as f32 / 7.0).collect::<Vec<f32>>(), [1, 4, 11, 11]).unwrap()),
+        alibi_slopes: Some([0.5, 0.25, 0.125, 1.0 / 3.0].into()),
+        relative_bias: Some(RelativeBias::new(table, 8, 32, true).unwrap()),
+        sinks: Some([0.1, -0.2, 0.3, 1e-3].into()),
+        knockouts: vec![Knockout { head: Some(2), query: None, key: Some(1) }, Knockout::default()],
+        ..Params::for_head_dim(5)
+    };
+    let trace = trace(SMALL, &params);
+    let again = kept(&trace);
+    assert_eq!(again.sites[1].params, params);
+    same(&trace, &again);
 }
 
 #[test]

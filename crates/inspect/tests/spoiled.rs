@@ -141,7 +141,7 @@ fn another_format_is_named_beside_the_one_that_is_read() {
 
 #[test]
 fn a_parameter_that_is_not_known_is_refused_by_name() {
-    spoiled(|file| file.entry["sites"][1]["softcap"] = json!(30.0), &["unknown field `softcap`"]);
+    spoiled(|file| file.entry["sites"][1]["warmth"] = json!(30.0), &["unknown field `warmth`"]);
     spoiled(|file| file.entry["sites"][0]["site"] = json!("sideways"), &["sideways"]);
     for (key, wrong) in [
         ("scale", json!("big")),
@@ -150,8 +150,21 @@ fn a_parameter_that_is_not_known_is_refused_by_name() {
         ("layer", json!(-1)),
         ("window", json!({"left": -1, "right": 0})),
         ("window", json!(3)),
+        ("sinks", json!("none")),
+        ("knockouts", json!([{"layer": 1}])),
     ] {
         spoiled(|file| file.entry["sites"][0][key] = wrong, &["does not read"]);
+    }
+    for (key, wrong, says) in [
+        ("softcap", json!(-1.0), "softcap is -1"),
+        ("sinks", json!([0.5]), "sinks is 1 numbers"),
+        ("real_keys", json!([true]), "key_padding is 1 keys"),
+        ("segments", json!({"q": [0, 3], "kv": [0, 1]}), "segments of"),
+        ("segments", json!({"q": [1, 0], "kv": [0, 1]}), "never falling"),
+        ("knockouts", json!([{"head": 99, "query": null, "key": null}]), "knockout head is 99"),
+        ("relative_bias", json!({"table": [1.0], "buckets": 3, "max_distance": 9, "bidirectional": true}), "buckets"),
+    ] {
+        spoiled(|file| file.entry["sites"][0][key] = wrong, &[says]);
     }
     // Beyond an f32, which would make every score infinite.
     spoiled(|file| file.entry["sites"][0]["scale"] = json!(1e39), &["scale", "finite"]);

@@ -3,27 +3,29 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Simd, dispatch};
+use fearless_simd::{Simd, SimdBase, dispatch};
 use rayon::prelude::*;
 
-use crate::accumulate::accumulate;
 use crate::error::{Error, argument};
-use crate::mask::{Block, Mask};
-use crate::pack::{factor, lanes, pack};
-use crate::rows::Rows;
-use crate::scores::scores;
-use crate::softmax::Online;
+use crate::heads::Heads;
+use crate::params::{Block, Mask, Span};
+use crate::simd::Lanes;
+use crate::tile::BLOCK_KV;
+use crate::tile::accumulate::accumulate;
+use crate::tile::adjust::adjust;
+use crate::tile::hide::hide;
+use crate::tile::pack::{factor, pack, unpack};
+use crate::tile::rows::Rows;
+use crate::tile::scores::scores;
+use crate::tile::softmax::Online;
 use crate::view::size;
-use crate::{Isa, Params, View};
-
-/// Keys in a block: its scores stay in the first-level cache.
-pub(crate) const BLOCK_KV: usize = 64;
+use crate::{Element, Isa, Params, View};
 
 /// What the operation leaves behind.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Forward {
+pub struct Forward<O = f32> {
     /// (batch, q_len, q_heads, v_head_dim), contiguous. 0 where a row sees nothing.
-    pub out: Vec<f32>,
+    pub out: Vec<O>,
     /// (batch, q_heads, q_len): the natural log of the sum of exp(score) over what the row sees; -inf where that is
     /// nothing.
     pub lse: Vec<f64>,
@@ -41,7 +43,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub(crate) fn of(q: View, k: View) -> Result<Self, Error> {
+    pub(crate) fn of<T>(q: View<T>, k: View<T>) -> Result<Self, Error> {
         if k.batch() != q.batch() {
             return argument("k batch", k.batch(), format!("{}, as in q", q.batch()));
         }
@@ -62,7 +64,7 @@ impl Shape {
     }
 
     /// That `v` fits the keys.
-    pub(crate) fn check_values(&self, v: View) -> Result<(), Error> {
+    pub(crate) fn check_values<T>(&self, v: View<T>) -> Result<(), Error> {
         for (name, got, want) in
             [("v batch", v.batch(), self.batch), ("v len", v.len(), self.kv_len), ("v heads", v.heads(), self.kv_heads)]
         {
@@ -86,24 +88,51 @@ impl Shape {
 /// kv_heads). The result does not depend on the number of threads.
 ///
 /// # Errors
-/// If the shapes do not fit each other or a parameter is not finite.
-pub fn forward(q: View, k: View, v: View, params: &Params, isa: Isa) -> Result<Forward, Error> {
-    params.check()?;
+/// If the shapes do not fit each other or the parameters.
+pub fn forward<T: Element>(q: View<T>, k: View<T>, v: View<T>, params: &Params, isa: Isa) -> Result<Forward, Error> {
+    forward_to(q, k, v, params, isa)
+}
+
+/// [`forward`], with the output in another type than f32.
+///
+/// # Errors
+/// As [`forward`].
+pub fn forward_to<T: Element, O: Element>(
+    q: View<T>,
+    k: View<T>,
+    v: View<T>,
+    params: &Params,
+    isa: Isa,
+) -> Result<Forward<O>, Error> {
     let shape = Shape::of(q, k)?;
     shape.check_values(v)?;
+    params.check(&shape)?;
     let Some(out_len) = size(&[shape.batch, shape.q_len, shape.q_heads, v.dim()]) else {
         return argument("v head_dim", v.dim(), "small enough to index");
     };
-    let mut out = vec![0.0; out_len];
+    let mut out = vec![O::zero(); out_len];
+    // Row after row of each kv head, as the panels take them.
     let mut lse = vec![f64::NEG_INFINITY; shape.batch * shape.q_heads * shape.q_len];
-    let mut tasks = tasks(&shape, v.dim(), panel_rows(isa), &mut out, &mut lse);
-    // The longest first, so that no core is left alone with one at the end.
-    let mask = Mask::new(params, shape.q_len, shape.kv_len);
-    tasks.sort_by_key(|task| std::cmp::Reverse(mask.reach(task.rows.queries(task.range.clone())).len()));
-    tasks.into_par_iter().for_each(|task| {
-        dispatch!(isa.0, simd => panel(simd, Operands { q, k, v, mask, factor: factor(params.scale) }, task));
+    let lanes = panel_rows(isa);
+    let heads = Heads::new(k, v, (shape.group() * shape.q_len).div_ceil(lanes), isa);
+    let operands = Operands { q, k, v, heads: &heads, params, mask: Mask::new(params, shape.q_len, shape.kv_len) };
+    let work = work(&operands, tasks(&shape, v.dim(), lanes, &mut out, &mut lse));
+    work.into_iter().par_bridge().for_each(|work| match work {
+        Work::Copy(batch, head) => drop(heads.get(batch, head)),
+        Work::Panel(task) => dispatch!(isa.0, simd => panel_of(simd, operands, task)),
     });
-    Ok(Forward { out, lse })
+    Ok(Forward { out, lse: by_head(lse, &shape) })
+}
+
+/// Puts rows that lie as the panels take them (query after query, the heads of a group side by side) one head after
+/// another.
+fn by_head<R: Copy>(rows: Vec<R>, shape: &Shape) -> Vec<R> {
+    let group = shape.group();
+    if group <= 1 {
+        return rows;
+    }
+    let groups = rows.chunks_exact((group * shape.q_len).max(1));
+    groups.flat_map(|rows| (0..group).flat_map(|head| rows[head..].iter().step_by(group))).copied().collect()
 }
 
 /// What one thread of [`forward`] holds beside its arguments and results, in bytes: a packed panel of queries, a block of
@@ -113,145 +142,244 @@ pub fn working_bytes(head_dim: usize, v_head_dim: usize, isa: Isa) -> usize {
 }
 
 /// Rows in a panel on this instruction set.
-pub(crate) fn panel_rows(isa: Isa) -> usize {
-    dispatch!(isa.0, simd => lanes_of(simd))
-}
-
-#[inline(always)]
-fn lanes_of<S: Simd>(_: S) -> usize {
-    lanes::<S>()
+fn panel_rows(isa: Isa) -> usize {
+    #[inline(always)]
+    fn rows<S: Simd>(_: S) -> usize {
+        let width = <S::f32s as SimdBase<S>>::LEN;
+        width * 2
+    }
+    dispatch!(isa.0, simd => rows(simd))
 }
 
 /// One panel's share of the work, with the places for what it finds.
-struct Task<'a> {
+struct Task<'a, O> {
     batch: usize,
     rows: Rows,
     range: Range<usize>,
-    places: Vec<Place<'a>>,
-}
-
-/// Where one row's results go.
-struct Place<'a> {
-    out: &'a mut [f32],
-    lse: &'a mut f64,
+    out: Vec<&'a mut [O]>,
+    lse: &'a mut [f64],
 }
 
 /// Splits the results into the panels that fill them.
-fn tasks<'a>(shape: &Shape, v_dim: usize, lanes: usize, out: &'a mut [f32], lse: &'a mut [f64]) -> Vec<Task<'a>> {
+fn tasks<'a, O>(shape: &Shape, v_dim: usize, lanes: usize, out: &'a mut [O], lse: &'a mut [f64]) -> Vec<Task<'a, O>> {
     let group = shape.group();
     let rows = group * shape.q_len;
     let panels = rows.div_ceil(lanes);
-    let mut tasks: Vec<Task> = (0..shape.batch * shape.kv_heads * panels)
-        .map(|task| {
+    let lse = lse.chunks_exact_mut(rows.max(1)).flat_map(|head| head.chunks_mut(lanes));
+    let mut tasks: Vec<Task<O>> = (0..shape.batch * shape.kv_heads * panels)
+        .zip(lse)
+        .map(|(task, lse)| {
             let (head, first) = (task / panels, task % panels * lanes);
             let range = first..rows.min(first + lanes);
             let rows = Rows { group, kv_head: head % shape.kv_heads };
-            Task { batch: head / shape.kv_heads, rows, places: Vec::with_capacity(range.len()), range }
+            Task { batch: head / shape.kv_heads, rows, out: Vec::with_capacity(range.len()), range, lse }
         })
         .collect();
     // Queries outermost, heads within, as `out` lies: each panel receives its rows in its own order.
-    let mut lse: Vec<Option<&mut f64>> = lse.iter_mut().map(Some).collect();
     let mut out = out.chunks_exact_mut(v_dim.max(1));
     for batch in 0..shape.batch {
         for query in 0..shape.q_len {
-            for head in 0..shape.q_heads {
-                let panel = (query * group + head % group) / lanes;
-                let task = (batch * shape.kv_heads + head / group) * panels + panel;
-                let lse = lse[(batch * shape.q_heads + head) * shape.q_len + query].take();
-                let out = if v_dim == 0 { Some(Default::default()) } else { out.next() };
-                tasks[task].places.extend(out.zip(lse).map(|(out, lse)| Place { out, lse }));
+            for kv_head in 0..shape.kv_heads {
+                let first = (batch * shape.kv_heads + kv_head) * panels;
+                for row in query * group..(query + 1) * group {
+                    tasks[first + row / lanes].out.extend(out.next());
+                }
             }
         }
     }
     tasks
 }
 
+/// One thing to do.
+enum Work<'a, O> {
+    /// Copy the keys and values of a head, (batch, kv_head).
+    Copy(usize, usize),
+    Panel(Task<'a, O>),
+}
+
+/// In which order: head after head, because its keys and values stay in the cache; in each the longest panels first,
+/// so that no core is left alone with one at the end; and each head is copied while the one before is at work.
+fn work<'a, T, O>(operands: &Operands<T>, mut tasks: Vec<Task<'a, O>>) -> Vec<Work<'a, O>> {
+    let reach = |task: &Task<O>| operands.mask.reach(task.rows.queries(task.range.clone())).len();
+    let head = |task: &Task<O>| (task.batch, task.rows.kv_head);
+    tasks.sort_by_cached_key(|task| (head(task), std::cmp::Reverse(reach(task))));
+    let mut heads: Vec<_> = tasks.iter().map(head).collect();
+    heads.dedup();
+    let mut heads = heads.into_iter().peekable();
+    let mut work: Vec<_> = heads.next().map(|(batch, head)| Work::Copy(batch, head)).into_iter().collect();
+    let mut last = None;
+    for task in tasks {
+        if last != Some(head(&task)) {
+            last = Some(head(&task));
+            work.extend(heads.next().map(|(batch, head)| Work::Copy(batch, head)));
+        }
+        work.push(Work::Panel(task));
+    }
+    work
+}
+
 /// What every panel reads.
-#[derive(Clone, Copy)]
-struct Operands<'a> {
-    q: View<'a>,
-    k: View<'a>,
-    v: View<'a>,
-    mask: Mask,
-    factor: f32,
+struct Operands<'a, T> {
+    q: View<'a, T>,
+    k: View<'a, T>,
+    v: View<'a, T>,
+    heads: &'a Heads<'a, T>,
+    params: &'a Params,
+    mask: Mask<'a>,
+}
+
+impl<T> Clone for Operands<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Operands<'_, T> {}
+
+/// Picks the panel that suits the registers: two vectors across and eight keys down where there are 32 wide ones, three
+/// and four where there are 16.
+#[inline(always)]
+fn panel_of<S: Simd, T: Element, O: Element>(simd: S, operands: Operands<T>, task: Task<O>) {
+    simd.vectorize(
+        #[inline(always)]
+        || match <S::f32s as SimdBase<S>>::LEN {
+            16 => panel::<S, T, O, S::f32s, 2, 2, 8>(simd, operands, task),
+            8 => panel::<S, T, O, S::f32s, 2, 1, 4>(simd, operands, task),
+            _ => panel::<S, T, O, S::f32s, 2, 1, 4>(simd, operands, task),
+        },
+    );
 }
 
 #[inline(always)]
-fn panel<S: Simd>(simd: S, operands: Operands, task: Task) {
-    let Operands { q, k, v, mask, factor } = operands;
-    let Task { batch, rows, range, places } = task;
-    let lanes = lanes::<S>();
-    let mut panel = vec![0.0; q.dim() * lanes];
+fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: usize, const D: usize>(
+    simd: S,
+    operands: Operands<T>,
+    task: Task<O>,
+) {
+    let Operands { q, k, v, heads, params, mask } = operands;
+    let Task { batch, rows, range, out, lse } = task;
+    let lanes = N * F::LEN;
+    let (dim, v_dim) = (k.dim(), v.dim());
+    let mut panel = vec![0.0; dim * lanes];
     let queries = range.clone().map(|row| {
         let (query, head) = rows.at(row);
         q.row(batch, query, head)
     });
-    pack(queries, factor, lanes, &mut panel);
+    pack(simd, queries, factor(params.scale), lanes, &mut panel);
 
-    let mut online = Online::new(simd);
-    let mut acc = vec![0.0; v.dim() * lanes];
+    let mut online = Online::<F, N>::new(simd);
+    let mut acc = vec![0.0; v_dim * lanes];
     let mut block_scores = vec![0.0; BLOCK_KV * lanes];
-    let (mut keys, mut values) = (Vec::with_capacity(BLOCK_KV), Vec::with_capacity(BLOCK_KV));
-    let queries = rows.queries(range.clone());
-    let reach = mask.reach(queries.clone());
-    for first in reach.clone().step_by(BLOCK_KV) {
+    let mut bounds = vec![0.0; 2 * lanes];
+    let kv = heads.get(batch, rows.kv_head);
+    let span = Span { batch, heads: rows.heads(), queries: rows.queries(range.clone()) };
+    let reach = mask.reach(span.queries.clone());
+    // Keys lie in fours.
+    for first in (reach.start / 4 * 4..reach.end).step_by(BLOCK_KV) {
         let block = first..reach.end.min(first + BLOCK_KV);
-        let visibility = mask.block(queries.clone(), block.clone());
+        let visibility = mask.block(&span, block.clone());
         if visibility == Block::Skip {
             continue;
         }
-        keys.clear();
-        keys.extend(block.clone().map(|key| k.row(batch, key, rows.kv_head)));
-        values.clear();
-        values.extend(block.clone().map(|key| v.row(batch, key, rows.kv_head)));
-
+        let fours = &mut block_scores[..block.len().next_multiple_of(4) * lanes];
+        scores::<S, F, N, Q>(simd, &panel, kv.keys(block.start, block.end), fours);
         let scored = &mut block_scores[..block.len() * lanes];
-        scores(simd, &panel, &keys, scored);
+        if params.adjusts() {
+            adjust::<S, F>(simd, (params, &mask), (batch, rows, range.clone()), block.clone(), lanes, scored);
+        }
         if visibility == Block::Partial {
-            hide(scored, lanes, &mask, rows, range.clone(), block);
+            hide::<S, F, N>(simd, &mask, (rows, range.clone(), &span), block.clone(), &mut bounds, scored);
         }
         let shrink = online.block(simd, scored);
-        accumulate(simd, scored, &values, shrink, &mut acc);
+        accumulate::<S, F, N, D>(simd, scored, kv.values(block.start, block.end), shrink, &mut acc);
     }
-    for (lane, place) in places.into_iter().enumerate() {
-        let (norm, lse) = online.finish(lane);
-        *place.lse = lse;
-        for (x, acc) in place.out.iter_mut().zip(acc[lane..].iter().step_by(lanes)) {
-            *x = if norm == 0.0 { 0.0 } else { acc * norm };
-        }
-        if place.out.iter().any(|x| !x.is_finite()) {
-            let (query, head) = rows.at(range.start + lane);
-            alone(operands, q.row(batch, query, head), (batch, query, rows.kv_head), lse, place.out);
+
+    heads.done(batch, rows.kv_head, kv);
+
+    let (row_max, row_sum) = (spread(online.row_max, lanes), spread(online.row_sum, lanes));
+    let mut norms = vec![0.0; lanes];
+    for (lane, lse) in lse.iter_mut().enumerate() {
+        let sink = params.sinks.as_ref().map(|sinks| sinks[rows.at(range.start + lane).1]);
+        (norms[lane], *lse) = finish(row_max[lane], row_sum[lane], sink);
+    }
+    let (mut four, mut quads) = (vec![0.0; 4 * v_dim], vec![[0.0; 4]; v_dim]);
+    let mut out = out.into_iter();
+    for first in (0..range.len()).step_by(4) {
+        let factors = std::array::from_fn(|lane| norms[first + lane]);
+        unpack(simd, &acc, lanes, first, factors, &mut quads, &mut four);
+        for (lane, row) in (first..).zip(four.chunks_exact_mut(v_dim.max(1))) {
+            let Some(out) = out.next() else { break };
+            if norms[lane] == 0.0 {
+                row.fill(0.0);
+            }
+            if row.iter().any(|x| !x.is_finite()) {
+                let (query, head) = rows.at(range.start + lane);
+                alone(&operands, (batch, query, head, rows.kv_head), row);
+            }
+            O::narrow(row, out);
         }
     }
+}
+
+/// The lanes of a few vectors.
+#[inline(always)]
+fn spread<S: Simd, F: Lanes<S>, const N: usize>(vectors: [F; N], lanes: usize) -> Vec<f32> {
+    let mut all = Vec::with_capacity(lanes);
+    for vector in vectors {
+        all.extend_from_slice(vector.as_slice());
+    }
+    all
+}
+
+/// (what to multiply sums of exp2(score - row_max) by, lse) of one row; (0, -inf) for a row that saw nothing.
+fn finish(row_max: f32, row_sum: f32, sink: Option<f32>) -> (f32, f64) {
+    let natural = f64::from(row_max) * std::f64::consts::LN_2;
+    let Some(sink) = sink else {
+        if row_sum == 0.0 {
+            return (0.0, f64::NEG_INFINITY);
+        }
+        return (1.0 / row_sum, natural + f64::from(row_sum).ln());
+    };
+    // A sink is one more score of the row, with nothing to mix.
+    let sink = f64::from(sink);
+    if row_sum == 0.0 {
+        return (0.0, sink);
+    }
+    let max = natural.max(sink);
+    let lse = max + (f64::from(row_sum) * (natural - max).exp() + (sink - max).exp()).ln();
+    ((natural - lse).exp() as f32, lse)
 }
 
 /// A row whose output is not finite, once more, over nothing but what it sees: in a partial block a hidden value has
-/// been multiplied by 0, which does not take a NaN or an infinity out.
-fn alone(operands: Operands, q: &[f32], at: (usize, usize, usize), lse: f64, out: &mut [f32]) {
-    let (batch, query, kv_head) = at;
-    let mut sums = vec![0.0f64; out.len()];
-    for key in operands.mask.visible(query) {
-        let k = operands.k.row(batch, key, kv_head);
-        let base2: f64 = q.iter().zip(k).map(|(q, k)| f64::from(q * operands.factor) * f64::from(*k)).sum();
-        let weight = (base2 * std::f64::consts::LN_2 - lse).exp();
-        for (sum, v) in sums.iter_mut().zip(operands.v.row(batch, key, kv_head)) {
-            *sum += weight * f64::from(*v);
+/// been multiplied by 0, which does not take a NaN or an infinity out. Plain arithmetic in f64: no row that is right
+/// comes here.
+fn alone<T: Element>(operands: &Operands<T>, at: (usize, usize, usize, usize), out: &mut [f32]) {
+    let Operands { q, k, v, params, mask, .. } = *operands;
+    let (batch, query, head, kv_head) = at;
+    let wide = |row: &[T]| {
+        let mut wide = vec![0.0; row.len()];
+        T::widen(row, &mut wide);
+        wide
+    };
+    let q_row = wide(q.row(batch, query, head));
+    let visible: Vec<usize> = mask.visible(batch, head, query, 0..mask.kv_len()).collect();
+    let score = |key: &usize| {
+        let k_row = wide(k.row(batch, *key, kv_head));
+        let dot: f64 = q_row.iter().zip(k_row).map(|(q, k)| f64::from(*q) * f64::from(k)).sum();
+        crate::reference::score(params, &mask, (batch, head, query, *key), dot)
+    };
+    let row: Vec<f64> = visible.iter().map(score).collect();
+    let sink = params.sinks.as_ref().map_or(f64::NEG_INFINITY, |sinks| f64::from(sinks[head]));
+    let max = row.iter().copied().fold(sink, f64::max);
+    let sum: f64 = row.iter().map(|s| (s - max).exp()).sum::<f64>() + (sink - max).exp();
+    let mut mixed = vec![0.0; v.dim()];
+    for (key, score) in visible.iter().zip(&row) {
+        let weight = (score - max).exp() / sum;
+        for (mixed, v) in mixed.iter_mut().zip(wide(v.row(batch, *key, kv_head))) {
+            *mixed += weight * f64::from(v);
         }
     }
-    for (out, sum) in out.iter_mut().zip(sums) {
-        *out = sum as f32;
-    }
-}
-
-/// Takes the hidden cells of a partial block out of it: exp2(-inf) is exactly 0.
-fn hide(scores: &mut [f32], lanes: usize, mask: &Mask, rows: Rows, range: Range<usize>, block: Range<usize>) {
-    for (lane, row) in range.enumerate() {
-        let visible = mask.visible(rows.at(row).0);
-        for (key, scores) in block.clone().zip(scores.chunks_exact_mut(lanes)) {
-            if !visible.contains(&key) {
-                scores[lane] = f32::NEG_INFINITY;
-            }
-        }
+    for (out, mixed) in out.iter_mut().zip(mixed) {
+        *out = mixed as f32;
     }
 }

@@ -31,25 +31,23 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod accumulate;
+mod element;
 mod error;
-mod exp;
 mod forward;
+mod heads;
 mod isa;
-mod mask;
-mod pack;
 mod params;
 mod recall;
 pub mod reference;
-mod rows;
-mod scores;
-mod softmax;
+mod simd;
+mod tile;
 mod view;
 
+pub use element::Element;
 pub use error::Error;
-pub use forward::{Forward, forward, working_bytes};
+pub use forward::{Forward, forward, forward_to, working_bytes};
+pub use half::{bf16, f16};
 pub use isa::Isa;
-pub use mask::{Hidden, Mask};
-pub use params::{Params, Window};
+pub use params::{Bias, Hidden, KeyPadding, Knockout, Mask, Params, RelativeBias, Segments, Window};
 pub use recall::{Cell, Recall, Tile};
 pub use view::View;

@@ -2,32 +2,43 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Simd, dispatch};
+use fearless_simd::{Simd, dispatch, f32x4};
 
 use crate::error::{Error, argument, in_range};
-use crate::exp::exp;
-use crate::forward::{BLOCK_KV, Shape};
-use crate::mask::{Hidden, Mask};
-use crate::pack::{factor, lanes, pack};
-use crate::scores::scores;
-use crate::{Isa, Params, View};
+use crate::forward::Shape;
+use crate::params::{Hidden, Mask};
+use crate::simd::{Lanes, exp::exp};
+use crate::tile::BLOCK_KV;
+use crate::tile::adjust::{adjust, cap};
+use crate::tile::pack::{factor, pack, pack_keys};
+use crate::tile::rows::Rows;
+use crate::tile::scores::scores;
+use crate::{Element, Isa, Params, View};
 
 /// One operation, remembered by its q, k and lse. Every question costs only the rows and columns it names.
-#[derive(Clone, Copy, Debug)]
-pub struct Recall<'a> {
-    q: View<'a>,
-    k: View<'a>,
+#[derive(Debug)]
+pub struct Recall<'a, T = f32> {
+    q: View<'a, T>,
+    k: View<'a, T>,
     lse: &'a [f64],
     shape: Shape,
-    mask: Mask,
-    scale: f32,
+    mask: Mask<'a>,
+    params: &'a Params,
     isa: Isa,
 }
+
+impl<T> Clone for Recall<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Recall<'_, T> {}
 
 /// One cell of the attention matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
-    /// scale * q . k, as it would be were nothing hidden.
+    /// The score, as it would be were nothing hidden.
     pub score: f64,
     /// Why the query does not see the key, where it does not.
     pub hidden: Option<Hidden>,
@@ -37,6 +48,23 @@ pub struct Cell {
     pub log_weight: f64,
     /// exp(log_weight); exactly 0 where the cell is hidden.
     pub weight: f64,
+}
+
+/// How one score came about. Each number is the one that the tile loop had in hand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steps {
+    /// scale * q . k.
+    pub scaled: f64,
+    /// softcap * tanh(scaled / softcap); `None` without a softcap.
+    pub capped: Option<f64>,
+    /// What ALiBi added; `None` where there is no ALiBi.
+    pub alibi: Option<f32>,
+    /// What the relative-position table added.
+    pub relative: Option<f32>,
+    /// What the bias added.
+    pub bias: Option<f32>,
+    /// The sum: the score.
+    pub score: f64,
 }
 
 /// A rectangle of the attention matrix, one row of keys after another.
@@ -52,26 +80,26 @@ pub struct Tile {
     pub weights: Vec<f64>,
 }
 
-impl<'a> Recall<'a> {
+impl<'a, T: Element> Recall<'a, T> {
     /// `q` (batch, q_len, q_heads, head_dim) and `k` (batch, kv_len, kv_heads, head_dim) as the forward pass read
     /// them, and the `lse` (batch, q_heads, q_len) that it left.
     ///
     /// # Errors
-    /// If the shapes do not fit each other or a parameter is not finite.
-    pub fn new(q: View<'a>, k: View<'a>, lse: &'a [f64], params: &Params, isa: Isa) -> Result<Self, Error> {
-        params.check()?;
+    /// If the shapes do not fit each other or the parameters.
+    pub fn new(q: View<'a, T>, k: View<'a, T>, lse: &'a [f64], params: &'a Params, isa: Isa) -> Result<Self, Error> {
         let shape = Shape::of(q, k)?;
+        params.check(&shape)?;
         let rows = shape.batch * shape.q_heads * shape.q_len;
         if lse.len() != rows {
             return argument("lse length", lse.len(), format!("{rows}, one a query row"));
         }
         let mask = Mask::new(params, shape.q_len, shape.kv_len);
-        Ok(Self { q, k, lse, shape, mask, scale: params.scale, isa })
+        Ok(Self { q, k, lse, shape, mask, params, isa })
     }
 
     /// The mask of the operation.
-    pub fn mask(&self) -> &Mask {
-        &self.mask
+    pub fn mask(&self) -> Mask<'a> {
+        self.mask
     }
 
     /// The log-sum-exp of one row.
@@ -93,9 +121,40 @@ impl<'a> Recall<'a> {
         let lse = self.lse(batch, head, query)?;
         in_range("key", key, self.shape.kv_len)?;
         let score = self.tile(batch, head, query..query + 1, key..key + 1)?.scores[0];
-        let hidden = self.mask.hidden(query, key);
+        let hidden = self.mask.hidden(batch, head, query, key);
         let log_weight = if hidden.is_some() { f64::NEG_INFINITY } else { score - lse };
         Ok(Cell { score, hidden, lse, log_weight, weight: exp(log_weight) })
+    }
+
+    /// How the score of one cell came about.
+    ///
+    /// # Errors
+    /// If an index is out of range.
+    pub fn steps(&self, batch: usize, head: usize, query: usize, key: usize) -> Result<Steps, Error> {
+        let score = self.cell(batch, head, query, key)?.score;
+        let natural = |base2: f32| f64::from(base2) * std::f64::consts::LN_2;
+        let rows = Rows { group: 1, kv_head: head };
+        let (scaled, capped) = dispatch!(self.isa.0, simd => simd.vectorize(
+            #[inline(always)]
+            || {
+                let mut products = [0.0; 16];
+                self.products::<_, f32x4<_>, 1, 1>(simd, batch, rows, query..query + 1, key..key + 1, &mut products);
+                let scaled = products[0];
+                if let Some(softcap) = self.params.softcap {
+                    cap::<_, f32x4<_>>(simd, softcap, &mut products);
+                }
+                (natural(scaled), natural(products[0]))
+            }
+        ));
+        let ahead = key as i64 - self.mask.position(query);
+        Ok(Steps {
+            scaled,
+            capped: self.params.softcap.map(|_| capped),
+            alibi: self.params.alibi_slopes.as_ref().map(|_| self.params.alibi(head, ahead)),
+            relative: self.params.relative_bias.as_ref().map(|_| self.params.relative(head, ahead)),
+            bias: self.params.bias.as_ref().map(|bias| bias.row(batch, head, query)[key]),
+            score,
+        })
     }
 
     /// A rectangle of one head, in O((queries + keys) * head_dim) memory beside the answer.
@@ -145,22 +204,63 @@ impl<'a> Recall<'a> {
         Ok(mixed)
     }
 
+    /// The base-2 scaled products of a few queries of one head (at most a panel) and a run of keys: (keys x lanes), the
+    /// keys filled up to a multiple of four.
+    #[inline(always)]
+    fn products<S: Simd, F: Lanes<S>, const N: usize, const Q: usize>(
+        &self,
+        simd: S,
+        batch: usize,
+        head: Rows,
+        queries: Range<usize>,
+        keys: Range<usize>,
+        out: &mut [f32],
+    ) {
+        let lanes = N * F::LEN;
+        let dim = self.shape.head_dim;
+        let mut panel = vec![0.0; dim * lanes];
+        let rows = queries.map(|query| self.q.row(batch, query, head.kv_head));
+        pack(simd, rows, factor(self.params.scale), lanes, &mut panel);
+        let kv_head = head.kv_head / self.shape.group();
+        let mut fours = vec![[0.0; 4]; keys.len().div_ceil(4) * dim];
+        pack_keys(simd, keys.map(|key| self.k.row(batch, key, kv_head)), dim, &mut fours);
+        scores::<S, F, N, Q>(simd, &panel, &fours, out);
+    }
+
     #[inline(always)]
     fn fill<S: Simd>(&self, simd: S, batch: usize, head: usize, tile: &mut Tile) {
-        let lanes = lanes::<S>();
+        simd.vectorize(
+            #[inline(always)]
+            || match tile.queries.len() {
+                0..5 => self.fill_with::<S, f32x4<S>, 1, 2>(simd, batch, head, tile),
+                _ => self.fill_with::<S, S::f32s, 2, 1>(simd, batch, head, tile),
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn fill_with<S: Simd, F: Lanes<S>, const N: usize, const Q: usize>(
+        &self,
+        simd: S,
+        batch: usize,
+        head: usize,
+        tile: &mut Tile,
+    ) {
+        let lanes = N * F::LEN;
         let width = tile.keys.len();
-        let kv_head = head / self.shape.group();
-        let mut panel = vec![0.0; self.shape.head_dim * lanes];
-        let mut block_scores = vec![0.0; BLOCK_KV.min(width) * lanes];
+        // One head: its rows are its queries.
+        let rows = Rows { group: 1, kv_head: head };
+        let mut block_scores = vec![0.0; BLOCK_KV.min(width.next_multiple_of(4)) * lanes];
         for first in tile.queries.clone().step_by(lanes) {
             let queries = first..tile.queries.end.min(first + lanes);
-            let rows = queries.clone().map(|query| self.q.row(batch, query, head));
-            pack(rows, factor(self.scale), lanes, &mut panel);
             for start in tile.keys.clone().step_by(BLOCK_KV) {
                 let block = start..tile.keys.end.min(start + BLOCK_KV);
-                let keys: Vec<&[f32]> = block.clone().map(|key| self.k.row(batch, key, kv_head)).collect();
+                self.products::<S, F, N, Q>(simd, batch, rows, queries.clone(), block.clone(), &mut block_scores);
                 let scored = &mut block_scores[..block.len() * lanes];
-                scores(simd, &panel, &keys, scored);
+                if self.params.adjusts() {
+                    let at = (batch, rows, queries.clone());
+                    adjust::<S, F>(simd, (self.params, &self.mask), at, block.clone(), lanes, scored);
+                }
                 for lane in 0..queries.len() {
                     let at = (first + lane - tile.queries.start) * width + (start - tile.keys.start);
                     for (score, base2) in tile.scores[at..].iter_mut().zip(scored[lane..].iter().step_by(lanes)) {
@@ -172,12 +272,18 @@ impl<'a> Recall<'a> {
         let rows = tile.scores.chunks_exact(width).zip(tile.weights.chunks_exact_mut(width));
         for (query, (scores, weights)) in tile.queries.clone().zip(rows) {
             let lse = self.lse[(batch * self.shape.q_heads + head) * self.shape.q_len + query];
-            let visible = self.mask.visible(query);
-            let seen =
-                visible.start.clamp(tile.keys.start, tile.keys.end)..visible.end.clamp(tile.keys.start, tile.keys.end);
-            let seen = seen.start - tile.keys.start..seen.end - tile.keys.start;
-            for (weight, score) in weights[seen.clone()].iter_mut().zip(&scores[seen]) {
+            let span = self.mask.span(query);
+            let within = |key: usize| key.clamp(tile.keys.start, tile.keys.end) - tile.keys.start;
+            let seen = within(span.start)..within(span.end);
+            for (weight, score) in weights[seen.clone()].iter_mut().zip(&scores[seen.clone()]) {
                 *weight = exp(score - lse);
+            }
+            if self.mask.has_holes() {
+                for at in seen {
+                    if self.mask.holed(batch, head, query, tile.keys.start + at) {
+                        weights[at] = 0.0;
+                    }
+                }
             }
         }
     }

@@ -19,14 +19,14 @@ pub struct Reference {
     pub weights: Vec<f64>,
 }
 
-/// softmax(scale q k^T + M) v, shapes as in [`crate::forward`].
+/// softmax(score(q k^T)) v under every parameter, shapes as in [`crate::forward`]; numbers of any type.
 ///
 /// # Errors
 /// As [`crate::forward`].
-pub fn attention(q: View, k: View, v: View, params: &Params) -> Result<Reference, Error> {
-    params.check()?;
+pub fn attention<T: Copy + Into<f64>>(q: View<T>, k: View<T>, v: View<T>, params: &Params) -> Result<Reference, Error> {
     let shape = Shape::of(q, k)?;
     shape.check_values(v)?;
+    params.check(&shape)?;
     let mask = Mask::new(params, shape.q_len, shape.kv_len);
     let v_dim = v.dim();
     let mut done = Reference {
@@ -38,24 +38,26 @@ pub fn attention(q: View, k: View, v: View, params: &Params) -> Result<Reference
     for batch in 0..shape.batch {
         for head in 0..shape.q_heads {
             let kv_head = head / shape.group();
+            let sink = params.sinks.as_ref().map_or(f64::NEG_INFINITY, |sinks| f64::from(sinks[head]));
             for query in 0..shape.q_len {
                 let q_row = q.row(batch, query, head);
                 let scores: Vec<f64> = (0..shape.kv_len)
-                    .map(|key| f64::from(params.scale) * dot(q_row, k.row(batch, key, kv_head)))
+                    .map(|key| score(params, &mask, (batch, head, query, key), dot(q_row, k.row(batch, key, kv_head))))
                     .collect();
-                let visible = mask.visible(query);
-                let max = scores[visible.clone()].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let sum: f64 = scores[visible.clone()].iter().map(|s| (s - max).exp()).sum();
-                let lse = if visible.is_empty() { f64::NEG_INFINITY } else { max + sum.ln() };
+                let visible = |key: &usize| mask.hidden(batch, head, query, *key).is_none();
+                let seen = || (0..shape.kv_len).filter(visible).map(|key| scores[key]);
+                let max = seen().fold(sink, f64::max);
+                let sum: f64 = seen().map(|s| (s - max).exp()).sum::<f64>() + (sink - max).exp();
+                let lse = if max == f64::NEG_INFINITY { max } else { max + sum.ln() };
                 for (key, score) in scores.iter().enumerate() {
-                    if !visible.contains(&key) {
+                    if !visible(&key) {
                         done.weights.push(0.0);
                         continue;
                     }
                     let weight = (score - lse).exp();
                     let out = ((batch * shape.q_len + query) * shape.q_heads + head) * v_dim;
                     for (out, v) in done.out[out..].iter_mut().zip(v.row(batch, key, kv_head)) {
-                        *out += weight * f64::from(*v);
+                        *out += weight * (*v).into();
                     }
                     done.weights.push(weight);
                 }
@@ -67,26 +69,42 @@ pub fn attention(q: View, k: View, v: View, params: &Params) -> Result<Reference
     Ok(done)
 }
 
-fn dot(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+/// The score of a cell (batch, head, query, key), from its q . k.
+pub(crate) fn score(params: &Params, mask: &Mask, at: (usize, usize, usize, usize), dot: f64) -> f64 {
+    let (batch, head, query, key) = at;
+    let mut score = f64::from(params.scale) * dot;
+    if let Some(softcap) = params.softcap.map(f64::from) {
+        score = softcap * (score / softcap).tanh();
+    }
+    let ahead = key as i64 - mask.position(query);
+    score += f64::from(params.alibi(head, ahead)) + f64::from(params.relative(head, ahead));
+    score + params.bias.as_ref().map_or(0.0, |bias| f64::from(bias.row(batch, head, query)[key]))
+}
+
+fn dot<T: Copy + Into<f64>>(a: &[T], b: &[T]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (*a).into() * (*b).into()).sum()
 }
 
 /// The textbook form in f32: the whole (q_len, kv_len) matrix of weights is held, then multiplied by v. One head, one
-/// batch. It is what people write first; here to be measured against.
+/// batch; scale, causal and window alone. It is what people write first; here to be measured against.
 ///
 /// # Errors
-/// As [`crate::forward`], or if there is more than one head.
+/// As [`crate::forward`], or if there is more than one head or another parameter.
 pub fn textbook(q: View, k: View, v: View, params: &Params) -> Result<Vec<f32>, Error> {
-    params.check()?;
     let shape = Shape::of(q, k)?;
+    params.check(&shape)?;
     if shape.batch * shape.q_heads != 1 {
         return crate::error::argument("q (batch, heads)", format!("{:?}", (shape.batch, shape.q_heads)), "(1, 1)");
+    }
+    let plain = Params { causal: params.causal, window: params.window, ..Params::for_head_dim(1) };
+    if *params != (Params { scale: params.scale, ..plain }) {
+        return crate::error::argument("parameters", "more than scale, causal and window", "those alone");
     }
     shape.check_values(v)?;
     let mask = Mask::new(params, shape.q_len, shape.kv_len);
     let mut weights = vec![0.0f32; shape.q_len * shape.kv_len];
     weights.par_chunks_mut(shape.kv_len.max(1)).enumerate().for_each(|(query, row)| {
-        let visible = mask.visible(query);
+        let visible = mask.span(query);
         for (key, weight) in row.iter_mut().enumerate() {
             let dot: f32 = q.row(0, query, 0).iter().zip(k.row(0, key, 0)).map(|(q, k)| q * k).sum();
             *weight = if visible.contains(&key) { params.scale * dot } else { f32::NEG_INFINITY };

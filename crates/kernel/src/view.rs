@@ -1,12 +1,20 @@
 use crate::error::{Error, argument};
 
 /// A strided (batch, len, heads, dim) window on a slice of numbers. The innermost stride is 1.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct View<'a, T = f32> {
     data: &'a [T],
     shape: [usize; 4],
     strides: [usize; 3],
 }
+
+impl<T> Clone for View<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for View<'_, T> {}
 
 impl<'a, T> View<'a, T> {
     /// A contiguous view.

@@ -1,6 +1,9 @@
 //! The fast path against the f64 reference, on every instruction set of this machine.
 
-use attnscope_kernel::{Forward, Isa, Mask, Params, Recall, View, Window, forward, reference};
+use attnscope_kernel::{
+    Bias, Forward, Isa, KeyPadding, Knockout, Mask, Params, Recall, RelativeBias, Segments, View, Window, forward,
+    reference,
+};
 use proptest::prelude::*;
 
 /// One operation's data, owned.
@@ -34,14 +37,56 @@ fn normal(seed: u64, len: usize, spread: f32) -> Vec<f32> {
     (0..len).map(|_| ((0..6).map(|_| uniform()).sum::<f32>() - 3.0) * 1.41 * spread).collect()
 }
 
+/// Sizes and a seed; every option on or off, with every other.
 fn case() -> impl Strategy<Value = Case> {
     let sizes = (1..3usize, 1..70usize, 1..200usize, 1..4usize, 1..4usize, 1..40usize, 1..40usize);
-    let options = (any::<bool>(), proptest::option::of((0..80usize, 0..20usize)), 0.1..6.0f32, any::<u64>());
-    (sizes, options).prop_map(
-        |((batch, q_len, kv_len, kv_heads, group, dim, v_dim), (causal, window, spread, seed))| {
-            let q_shape = [batch, q_len, kv_heads * group, dim];
+    (sizes, 0.1..6.0f32, any::<u64>(), any::<u16>()).prop_map(
+        |((batch, q_len, kv_len, kv_heads, group, dim, v_dim), spread, seed, options)| {
+            let q_heads = kv_heads * group;
+            let q_shape = [batch, q_len, q_heads, dim];
             let k_shape = [batch, kv_len, kv_heads, dim];
             let v_shape = [batch, kv_len, kv_heads, v_dim];
+            let mut bits = options;
+            let mut on = |out_of: u16| {
+                let on = bits % out_of == 0;
+                bits = bits.rotate_right(3) ^ 0x9E37;
+                on
+            };
+            let number = |at: u64, below: usize| (seed.rotate_left(at as u32) % below.max(1) as u64) as usize;
+            let params = Params {
+                causal: on(2),
+                window: on(3).then(|| Window { left: number(3, 80), right: number(9, 20) }),
+                softcap: on(3).then_some(4.0),
+                alibi_slopes: on(3).then(|| (0..q_heads).map(|h| 0.5f32.powi(h as i32)).collect()),
+                relative_bias: on(3).then(|| {
+                    let (buckets, both) = (8, on(2));
+                    RelativeBias::new(normal(seed ^ 7, buckets * q_heads, 1.0), buckets, 32, both).unwrap()
+                }),
+                bias: on(3).then(|| {
+                    let shape = [if on(2) { 1 } else { batch }, if on(2) { 1 } else { q_heads }, q_len, kv_len];
+                    Bias::new(normal(seed ^ 8, shape.iter().product(), 1.0), shape).unwrap()
+                }),
+                sinks: on(3).then(|| normal(seed ^ 9, q_heads, 2.0).into()),
+                segments: on(3).then(|| {
+                    let (q, kv) = (number(5, q_len + 1), number(11, kv_len + 1));
+                    Segments::new([0, q / 2, q, q_len], [0, kv / 3, kv, kv_len]).unwrap()
+                }),
+                key_padding: on(3).then(|| {
+                    KeyPadding::new(
+                        (0..batch * kv_len).map(|at| !(at as u64 ^ seed).is_multiple_of(5)).collect::<Vec<_>>(),
+                    )
+                }),
+                knockouts: if on(3) {
+                    vec![
+                        Knockout { key: Some(number(13, kv_len)), ..Default::default() },
+                        Knockout { query: Some(number(17, q_len)), head: Some(number(19, q_heads)), key: None },
+                        Knockout { head: Some(0), query: Some(0), key: Some(0) },
+                    ]
+                } else {
+                    Vec::new()
+                },
+                ..Params::for_head_dim(dim)
+            };
             Case {
                 q: normal(seed, q_shape.iter().product(), spread),
                 k: normal(seed ^ 1, k_shape.iter().product(), 1.0),
@@ -49,11 +94,7 @@ fn case() -> impl Strategy<Value = Case> {
                 q_shape,
                 k_shape,
                 v_shape,
-                params: Params {
-                    causal,
-                    window: window.map(|(left, right)| Window { left, right }),
-                    ..Params::for_head_dim(dim)
-                },
+                params,
             }
         },
     )
@@ -64,18 +105,33 @@ fn plain_f32(case: &Case) -> Vec<f32> {
     let (q, k, v) = case.views();
     let [batch, q_len, q_heads, _] = case.q_shape;
     let group = q_heads / case.k_shape[2];
-    let mask = Mask::new(&case.params, q_len, case.k_shape[1]);
+    let params = &case.params;
+    let mask = Mask::new(params, q_len, case.k_shape[1]);
     let mut out = Vec::new();
     for b in 0..batch {
         for i in 0..q_len {
             for h in 0..q_heads {
-                let dot = |j| q.row(b, i, h).iter().zip(k.row(b, j, h / group)).map(|(a, b)| a * b).sum::<f32>();
-                let scores: Vec<f32> = mask.visible(i).map(|j| dot(j) * case.params.scale).collect();
-                let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let score = |j: usize| {
+                    let dot = q.row(b, i, h).iter().zip(k.row(b, j, h / group)).map(|(a, b)| a * b).sum::<f32>();
+                    let scaled = dot * params.scale;
+                    let ahead = j as i64 - mask.position(i);
+                    let bias = params.bias.as_ref().map_or(0.0, |bias| {
+                        let [batches, heads, q_len, kv_len] = bias.shape();
+                        bias.data()[(((b % batches) * heads + h % heads) * q_len + i) * kv_len + j]
+                    });
+                    params.softcap.map_or(scaled, |cap| cap * (scaled / cap).tanh())
+                        + params.alibi(h, ahead)
+                        + params.relative(h, ahead)
+                        + bias
+                };
+                let visible: Vec<usize> = mask.visible(b, h, i, 0..case.k_shape[1]).collect();
+                let scores: Vec<f32> = visible.iter().map(|j| score(*j)).collect();
+                let sink = params.sinks.as_ref().map_or(f32::NEG_INFINITY, |sinks| sinks[h]);
+                let max = scores.iter().copied().fold(sink, f32::max);
                 let exps: Vec<f32> = scores.iter().map(|s| (s - max).exp()).collect();
-                let sum: f32 = exps.iter().sum();
+                let sum: f32 = exps.iter().sum::<f32>() + (sink - max).exp();
                 for t in 0..case.v_shape[3] {
-                    let mixed = mask.visible(i).zip(&exps).map(|(j, e)| e / sum * v.row(b, j, h / group)[t]);
+                    let mixed = visible.iter().zip(&exps).map(|(j, e)| e / sum * v.row(b, *j, h / group)[t]);
                     out.push(mixed.sum::<f32>());
                 }
             }
@@ -92,7 +148,7 @@ fn worst(got: &[f32], want: &[f64]) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     /// DESIGN's tolerance: at most twice a plain f32 implementation's error, plus 4 eps max|v|.
     #[test]
@@ -129,14 +185,18 @@ proptest! {
                     let at = (b * q_heads + h) * q_len * kv_len;
                     for (cell, (got, want)) in tile.weights.iter().zip(&want.weights[at..]).enumerate() {
                         prop_assert!((got - want).abs() <= 2e-5, "{}: cell {cell}: {got} for {want}", isa.name());
-                        if recall.mask().hidden(cell / kv_len, cell % kv_len).is_some() {
+                        if recall.mask().hidden(b, h, cell / kv_len, cell % kv_len).is_some() {
                             prop_assert_eq!(*got, 0.0);
                         }
                     }
                     for (i, row) in tile.weights.chunks(kv_len).enumerate() {
                         let sum: f64 = row.iter().sum();
-                        let want = if recall.mask().visible(i).is_empty() { 0.0 } else { 1.0 };
-                        prop_assert!((sum - want).abs() < 2e-6, "{}: row {i} sums to {sum}", isa.name());
+                        let sink = case.params.sinks.as_ref().map_or(0.0, |sinks| {
+                            (f64::from(sinks[h]) - recall.lse(b, h, i).unwrap()).exp()
+                        });
+                        let nothing = recall.mask().sees_nothing(b, h, i) && case.params.sinks.is_none();
+                        let want = if nothing { 0.0 } else { 1.0 };
+                        prop_assert!((sum + sink - want).abs() < 2e-6, "{}: row {i} sums to {sum} + {sink}", isa.name());
                     }
                 }
             }
@@ -357,9 +417,9 @@ fn shape_len(shape: [usize; 4]) -> usize {
 fn the_mask_says_why() {
     let params = Params { causal: true, window: Some(Window { left: 1, right: 0 }), ..Params::for_head_dim(4) };
     let mask = Mask::new(&params, 4, 4);
-    let row: Vec<_> = (0..4).map(|key| mask.hidden(2, key).map(|h| h.name())).collect();
+    let row: Vec<_> = (0..4).map(|key| mask.hidden(0, 0, 2, key).map(|h| h.name())).collect();
     assert_eq!(row, [Some("outside_window"), None, None, Some("future")]);
-    assert_eq!(mask.visible(0), 0..1);
+    assert_eq!(mask.span(0), 0..1);
 }
 
 #[test]

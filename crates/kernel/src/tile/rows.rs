@@ -20,4 +20,9 @@ impl Rows {
     pub(crate) fn queries(&self, rows: Range<usize>) -> Range<usize> {
         rows.start / self.group..(rows.end - 1) / self.group + 1
     }
+
+    /// The query heads of the group.
+    pub(crate) fn heads(&self) -> Range<usize> {
+        self.kv_head * self.group..(self.kv_head + 1) * self.group
+    }
 }

@@ -1,15 +1,19 @@
 //! The exponentials: exp2 in f32 for the tile loop, exp in f64 for recalled weights.
 
-use fearless_simd::{Bytes, Select, Simd, SimdBase, SimdFloat};
+use fearless_simd::{Select, Simd};
+
+use super::Lanes;
 
 /// 2^x for x <= 0 in every lane: within 2 ULP, 0 below -126 (no subnormals), NaN stays NaN.
 ///
 /// Range reduction to |f| <= 1/2, then a degree-6 minimax polynomial (relative error 2e-9).
 #[inline(always)]
-pub(crate) fn exp2<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    let splat = |c: f32| S::f32s::splat(simd, c);
-    let n = x.round_ties_even();
-    let f = x - n;
+pub(crate) fn exp2<S: Simd, F: Lanes<S>>(simd: S, x: F) -> F {
+    /// Adding it leaves the nearest whole number in the lowest bits.
+    const ROUND: f32 = 12_582_912.0; // 1.5 * 2^23
+    let splat = |c: f32| F::splat(simd, c);
+    let shifted = x + splat(ROUND);
+    let f = x - (shifted - splat(ROUND));
     let p = splat(1.534_581_2e-4);
     let p = p.mul_add(f, splat(1.339_993_1e-3));
     let p = p.mul_add(f, splat(9.618_489e-3));
@@ -17,8 +21,7 @@ pub(crate) fn exp2<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let p = p.mul_add(f, splat(2.402_264_7e-1));
     let p = p.mul_add(f, splat(std::f32::consts::LN_2));
     let p = p.mul_add(f, splat(1.0));
-    let exponent = (n.to_int::<S::i32s>() + 127) << 23;
-    let scale: S::f32s = exponent.bitcast();
+    let scale = F::from_bits((shifted.to_bits() << 23) + (127 << 23));
     x.simd_lt(splat(-126.0)).select(splat(0.0), p * scale)
 }
 
@@ -52,18 +55,19 @@ pub(crate) fn exp(x: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::{exp, exp2};
     use crate::Isa;
     use fearless_simd::{Simd, SimdBase, dispatch};
 
+    /// `f` of every number.
     #[inline(always)]
-    fn exp2_of<S: Simd>(simd: S, x: &[f32]) -> Vec<f32> {
+    pub(crate) fn mapped<S: Simd>(simd: S, x: &[f32], f: impl Fn(S::f32s) -> S::f32s) -> Vec<f32> {
         let width = <S::f32s as SimdBase<S>>::LEN;
         let mut y = x.to_vec();
         y.resize(x.len().next_multiple_of(width), 0.0);
         for chunk in y.chunks_exact_mut(width) {
-            exp2(simd, S::f32s::from_slice(simd, chunk)).store_slice(chunk);
+            f(S::f32s::from_slice(simd, chunk)).store_slice(chunk);
         }
         y.truncate(x.len());
         y
@@ -74,14 +78,15 @@ mod tests {
         // Every exponent and many mantissas, negative: from -126 to the smallest number there is.
         let x: Vec<f32> = (0..=(126.0f32).to_bits()).step_by(997).map(|bits| -f32::from_bits(bits)).collect();
         for isa in Isa::all() {
-            for (x, y) in x.iter().zip(dispatch!(isa.0, simd => exp2_of(simd, &x))) {
+            for (x, y) in x.iter().zip(dispatch!(isa.0, simd => mapped(simd, &x, |x| exp2(simd, x)))) {
                 let want = f64::from(*x).exp2();
                 let ulp = f64::from((want as f32).next_up() - want as f32);
                 assert!((f64::from(y) - want).abs() <= 2.0 * ulp, "{}: exp2({x}) = {y}, not {want}", isa.name());
             }
-            let edge = dispatch!(isa.0, simd => exp2_of(simd, &[0.0, -126.1, -1e30, f32::NEG_INFINITY, f32::NAN]));
+            let edges = [0.0, -126.1, -1e30, f32::NEG_INFINITY, f32::NAN, f32::from_bits(0x7f80_0001)];
+            let edge = dispatch!(isa.0, simd => mapped(simd, &edges, |x| exp2(simd, x)));
             assert_eq!(edge[..4], [1.0, 0.0, 0.0, 0.0], "{}", isa.name());
-            assert!(edge[4].is_nan(), "{}", isa.name());
+            assert!(edge[4].is_nan() && edge[5].is_nan(), "{}", isa.name());
         }
     }
 

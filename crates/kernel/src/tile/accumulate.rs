@@ -1,0 +1,61 @@
+//! The output of a panel: probabilities times values.
+
+use fearless_simd::Simd;
+
+use crate::simd::{Lanes, load};
+
+/// `acc[t][lane] = acc[t][lane] * shrink[lane] + sum over keys of probs[key][lane] * values[key][t]`, with `D`
+/// dimensions at a time.
+#[inline(always)]
+pub(crate) fn accumulate<S: Simd, F: Lanes<S>, const N: usize, const D: usize>(
+    simd: S,
+    probs: &[f32],
+    values: &[f32],
+    shrink: [F; N],
+    acc: &mut [f32],
+) {
+    let lanes = N * F::LEN;
+    let dim = acc.len() / lanes;
+    let mut tiles = acc.chunks_exact_mut(D * lanes);
+    let mut t = 0;
+    for acc in tiles.by_ref() {
+        tile::<S, F, N, D>(simd, probs, values, (t, dim), shrink, acc);
+        t += D;
+    }
+    for acc in tiles.into_remainder().chunks_exact_mut(lanes) {
+        tile::<S, F, N, 1>(simd, probs, values, (t, dim), shrink, acc);
+        t += 1;
+    }
+}
+
+/// One tile of `D` dimensions, from t of dim, by a panel; held in registers over all keys of the block.
+#[inline(always)]
+fn tile<S: Simd, F: Lanes<S>, const N: usize, const D: usize>(
+    simd: S,
+    probs: &[f32],
+    values: &[f32],
+    (t, dim): (usize, usize),
+    shrink: [F; N],
+    acc: &mut [f32],
+) {
+    let lanes = N * F::LEN;
+    // A block is summed by itself and then added, so that rounding grows with keys / block, not with keys.
+    let mut sums = [[F::splat(simd, 0.0); N]; D];
+    for (probs, value) in probs.chunks_exact(lanes).zip(values.chunks_exact(dim)) {
+        let value = &value[t..t + D];
+        let p: [F; N] = load(simd, probs);
+        for d in 0..D {
+            let v = F::splat(simd, value[d]);
+            for r in 0..N {
+                sums[d][r] = p[r].mul_add(v, sums[d][r]);
+            }
+        }
+    }
+    for (sums, acc) in sums.iter().zip(acc.chunks_exact_mut(lanes)) {
+        for r in 0..N {
+            let at = r * F::LEN..(r + 1) * F::LEN;
+            let before = F::from_slice(simd, &acc[at.clone()]);
+            before.mul_add(shrink[r], sums[r]).store_slice(&mut acc[at]);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! From scaled products to scores: softcap, then whatever is added. One routine for the forward pass and for every
+//! later query.
+
+use std::ops::Range;
+
+use fearless_simd::Simd;
+
+use crate::params::{Mask, Params};
+use crate::simd::{Lanes, tanh::tanh};
+use crate::tile::rows::Rows;
+
+/// Turns a block of base-2 products, (keys x lanes), into base-2 scores. `range` are the panel's rows.
+#[inline(always)]
+pub(crate) fn adjust<S: Simd, F: Lanes<S>>(
+    simd: S,
+    (params, mask): (&Params, &Mask),
+    (batch, rows, range): (usize, Rows, Range<usize>),
+    keys: Range<usize>,
+    lanes: usize,
+    scores: &mut [f32],
+) {
+    if let Some(softcap) = params.softcap {
+        cap::<S, F>(simd, softcap, scores);
+    }
+    if !params.biased() {
+        return;
+    }
+    for (lane, row) in range.enumerate() {
+        let (query, head) = rows.at(row);
+        let bias = params.bias.as_ref().map(|bias| &bias.row(batch, head, query)[keys.clone()]);
+        let position = mask.position(query);
+        for (at, score) in scores[lane..].iter_mut().step_by(lanes).enumerate() {
+            let ahead = (keys.start + at) as i64 - position;
+            let added = params.alibi(head, ahead) + params.relative(head, ahead) + bias.map_or(0.0, |bias| bias[at]);
+            *score += added * std::f32::consts::LOG2_E;
+        }
+    }
+}
+
+/// c tanh(s / c) of base-2 scores.
+#[inline(always)]
+pub(crate) fn cap<S: Simd, F: Lanes<S>>(simd: S, softcap: f32, scores: &mut [f32]) {
+    let cap = softcap * std::f32::consts::LOG2_E;
+    let (cap, over) = (F::splat(simd, cap), F::splat(simd, 1.0 / cap));
+    for scores in scores.chunks_exact_mut(F::LEN) {
+        (cap * tanh(simd, F::from_slice(simd, scores) * over)).store_slice(scores);
+    }
+}
