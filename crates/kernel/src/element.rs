@@ -3,12 +3,7 @@
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for half::f16 {}
-    impl Sealed for half::bf16 {}
-}
+pub(crate) mod sealed;
 
 /// f32, f16 or bf16: what tensors may be stored in.
 pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {

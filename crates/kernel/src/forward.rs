@@ -6,6 +6,8 @@ use std::ops::Range;
 use fearless_simd::{Simd, SimdBase, dispatch};
 use rayon::prelude::*;
 
+use crate::alone::{alone, widened};
+use crate::decode::{FEW, Views, decode};
 use crate::error::{Error, argument};
 use crate::heads::Heads;
 use crate::params::{Block, Mask, Span};
@@ -110,6 +112,9 @@ pub fn forward_to<T: Element, O: Element>(
     let Some(out_len) = size(&[shape.batch, shape.q_len, shape.q_heads, v.dim()]) else {
         return argument("v head_dim", v.dim(), "small enough to index");
     };
+    if shape.group() * shape.q_len <= FEW {
+        return Ok(decode(q, &Views { k, v }, shape, params, isa));
+    }
     let mut out = vec![O::zero(); out_len];
     // Row after row of each kv head, as the panels take them.
     let mut lse = vec![f64::NEG_INFINITY; shape.batch * shape.q_heads * shape.q_len];
@@ -314,7 +319,12 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
             }
             if row.iter().any(|x| !x.is_finite()) {
                 let (query, head) = rows.at(range.start + lane);
-                alone(&operands, (batch, query, head, rows.kv_head), row);
+                let q_row = widened(q.row(batch, query, head));
+                let (key, value) = (
+                    |key| widened(k.row(batch, key, rows.kv_head)),
+                    |key| widened(v.row(batch, key, rows.kv_head)),
+                );
+                alone((params, &mask), (batch, head, query), &q_row, key, value, row);
             }
             O::narrow(row, out);
         }
@@ -348,38 +358,4 @@ fn finish(row_max: f32, row_sum: f32, sink: Option<f32>) -> (f32, f64) {
     let max = natural.max(sink);
     let lse = max + (f64::from(row_sum) * (natural - max).exp() + (sink - max).exp()).ln();
     ((natural - lse).exp() as f32, lse)
-}
-
-/// A row whose output is not finite, once more, over nothing but what it sees: in a partial block a hidden value has
-/// been multiplied by 0, which does not take a NaN or an infinity out. Plain arithmetic in f64: no row that is right
-/// comes here.
-fn alone<T: Element>(operands: &Operands<T>, at: (usize, usize, usize, usize), out: &mut [f32]) {
-    let Operands { q, k, v, params, mask, .. } = *operands;
-    let (batch, query, head, kv_head) = at;
-    let wide = |row: &[T]| {
-        let mut wide = vec![0.0; row.len()];
-        T::widen(row, &mut wide);
-        wide
-    };
-    let q_row = wide(q.row(batch, query, head));
-    let visible: Vec<usize> = mask.visible(batch, head, query, 0..mask.kv_len()).collect();
-    let score = |key: &usize| {
-        let k_row = wide(k.row(batch, *key, kv_head));
-        let dot: f64 = q_row.iter().zip(k_row).map(|(q, k)| f64::from(*q) * f64::from(k)).sum();
-        crate::reference::score(params, &mask, (batch, head, query, *key), dot)
-    };
-    let row: Vec<f64> = visible.iter().map(score).collect();
-    let sink = params.sinks.as_ref().map_or(f64::NEG_INFINITY, |sinks| f64::from(sinks[head]));
-    let max = row.iter().copied().fold(sink, f64::max);
-    let sum: f64 = row.iter().map(|s| (s - max).exp()).sum::<f64>() + (sink - max).exp();
-    let mut mixed = vec![0.0; v.dim()];
-    for (key, score) in visible.iter().zip(&row) {
-        let weight = (score - max).exp() / sum;
-        for (mixed, v) in mixed.iter_mut().zip(wide(v.row(batch, *key, kv_head))) {
-            *mixed += weight * f64::from(v);
-        }
-    }
-    for (out, mixed) in out.iter_mut().zip(mixed) {
-        *out = mixed as f32;
-    }
 }

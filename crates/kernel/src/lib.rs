@@ -31,11 +31,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod alone;
+mod decode;
 mod element;
 mod error;
 mod forward;
 mod heads;
 mod isa;
+mod merge;
 mod params;
 mod recall;
 pub mod reference;
@@ -48,6 +51,7 @@ pub use error::Error;
 pub use forward::{Forward, forward, forward_to, working_bytes};
 pub use half::{bf16, f16};
 pub use isa::Isa;
+pub use merge::{forward_shared_prefix, merge};
 pub use params::{Bias, Hidden, KeyPadding, Knockout, Mask, Params, RelativeBias, Segments, Window};
 pub use recall::{Cell, Recall, Tile};
 pub use view::View;

@@ -1,0 +1,336 @@
+//! Attention of a few queries over many keys: one new token, or a block of speculative ones, and a cache.
+//!
+//! What costs time is reading keys and values, so they are read once and in the order in which they lie: block after
+//! block of keys, and in each block all kv heads, whose states are kept side by side. The query heads that share a kv
+//! head share each number that is read of it. The keys are split among the threads, and the partial states of the
+//! splits joined in the order of their keys ([`crate::merge`]); where the splits lie depends on sizes alone. (Dao et al.
+//! 2023, Flash-Decoding)
+
+mod values;
+mod views;
+
+pub(crate) use values::accumulate;
+pub(crate) use views::Views;
+
+use std::ops::Range;
+
+use fearless_simd::{Simd, SimdBase, dispatch, f32x4, f32x8, f32x16};
+use rayon::prelude::*;
+
+use crate::alone::{alone, widened};
+use crate::forward::Shape;
+use crate::merge::{add, round, total};
+use crate::params::{Block, Mask, Span};
+use crate::simd::{Lanes, exp::exp2};
+use crate::tile::adjust::adjust;
+use crate::tile::hide::hide;
+use crate::tile::pack::{factor, pack};
+use crate::tile::rows::Rows;
+use crate::{Element, Forward, Isa, Params, View};
+
+/// Query rows of a kv head that are few: as many as the widest vector has lanes.
+pub(crate) const FEW: usize = 16;
+/// Keys in a block at most.
+pub(crate) const MAX_BLOCK: usize = 128;
+/// Keys in a split at least: less is not worth a task.
+const MIN_SPLIT: usize = 256;
+/// Splits at most, each of which leaves a state behind.
+const MAX_SPLITS: usize = 64;
+
+/// Where keys and values are read from.
+pub(crate) trait Source: Sync {
+    /// (head_dim, v_head_dim).
+    fn dims(&self) -> (usize, usize);
+
+    /// Keys that are read together, a divisor of [`MAX_BLOCK`] and a multiple of 16; blocks begin at its multiples.
+    fn block(&self) -> usize;
+
+    /// Base-2 products of a kv head's queries with a run of keys, within one block and from a multiple of 16 on: `out`
+    /// is (keys x lanes), `panel` (head_dim x lanes), of which the first `rows` lanes are queries. Each product is summed
+    /// over head_dim as [`crate::tile::scores`] does. `place` is room for numbers in f32.
+    fn products<S: Simd, F: Lanes<S>>(
+        &self,
+        simd: S,
+        panel: &[f32],
+        rows: usize,
+        at: (usize, usize),
+        keys: Range<usize>,
+        place: &mut Vec<f32>,
+        out: &mut [f32],
+    );
+
+    /// `acc[row] = acc[row] * shrink[row] + sum over keys of probs[key][row] * value[key]`; `acc` is (rows x v_head_dim),
+    /// `probs` (keys x lanes).
+    fn mix<S: Simd>(
+        &self,
+        simd: S,
+        at: (usize, usize),
+        keys: Range<usize>,
+        probs: (&[f32], usize),
+        shrink: &[f32],
+        acc: &mut [f32],
+    );
+
+    /// Reads a part, `part.0` of `part.1`, of the keys and values of a run in the order in which they lie, so that they
+    /// are on their way when they are needed.
+    fn touch(&self, batch: usize, keys: Range<usize>, part: (usize, usize)) -> u32;
+
+    /// The key of one head.
+    fn key(&self, batch: usize, key: usize, head: usize) -> Vec<f32>;
+
+    /// The value.
+    fn value(&self, batch: usize, key: usize, head: usize) -> Vec<f32>;
+}
+
+/// [`crate::forward`] where the queries of each kv head are [`FEW`]. Everything is checked.
+pub(crate) fn decode<Q: Element, O: Element, C: Source>(
+    q: View<Q>,
+    source: &C,
+    shape: Shape,
+    params: &Params,
+    isa: Isa,
+) -> Forward<O> {
+    let Shape { batch, q_len, q_heads, kv_heads, head_dim, .. } = shape;
+    let (rows, v_dim) = (shape.group() * q_len, source.dims().1);
+    let mut done = Forward {
+        out: vec![O::zero(); batch * q_len * q_heads * v_dim],
+        lse: vec![f64::NEG_INFINITY; batch * q_heads * q_len],
+    };
+    if rows == 0 || batch == 0 {
+        return done;
+    }
+    let lanes = rows.next_power_of_two().max(4);
+    let mask = Mask::new(params, q_len, shape.kv_len);
+    let reach = mask.reach(0..q_len);
+    let splits = splits(reach.clone(), source.block());
+
+    let mut panels = vec![0.0; batch * kv_heads * head_dim * lanes];
+    dispatch!(isa.0, simd => simd.vectorize(
+        #[inline(always)]
+        || for (head, panel) in panels.chunks_exact_mut((head_dim * lanes).max(1)).enumerate() {
+            let at = Rows { group: shape.group(), kv_head: head % kv_heads };
+            let queries = (0..rows).map(|row| {
+                let (query, q_head) = at.at(row);
+                q.row(head / kv_heads, query, q_head)
+            });
+            pack(simd, queries, factor(params.scale), lanes, panel);
+        }
+    ));
+    let step = Step { source, shape, params, mask, lanes, panels: &panels };
+    let tasks: Vec<_> = (0..batch).flat_map(|batch| splits.iter().map(move |keys| (batch, keys.clone()))).collect();
+    let states: Vec<State> =
+        tasks.into_par_iter().map(|(batch, keys)| dispatch!(isa.0, simd => step.split(simd, batch, keys))).collect();
+
+    // Every row of every state: joined, and to where it belongs.
+    let row = |at: usize, out: &mut [O]| {
+        let (batch, query, q_head) = (at / q_heads / q_len, at / q_heads % q_len, at % q_heads);
+        let states = &states[batch * splits.len()..(batch + 1) * splits.len()];
+        let row = q_head / shape.group() * rows + query * shape.group() + q_head % shape.group();
+        let sink = params.sinks.as_ref().map(|sinks| f64::from(sinks[q_head]));
+        let lse = total(states.iter().map(|state| state.lse[row]).chain(sink));
+        let (mut mixed, mut wide) = (vec![0.0; v_dim], vec![0.0; v_dim]);
+        for state in states {
+            add(&mut mixed, &state.out[row * v_dim..(row + 1) * v_dim], state.lse[row], lse);
+        }
+        round(&mixed, &mut wide);
+        if wide.iter().any(|x| !x.is_finite()) {
+            let kv_head = q_head / shape.group();
+            let (key, value) = (|key| source.key(batch, key, kv_head), |key| source.value(batch, key, kv_head));
+            let q_row = widened(q.row(batch, query, q_head));
+            alone((params, &mask), (batch, q_head, query), &q_row, key, value, &mut wide);
+        }
+        O::narrow(&wide, out);
+        lse
+    };
+    let rows_of_all = batch * q_len * q_heads;
+    let lse: Vec<f64> = if v_dim == 0 {
+        (0..rows_of_all).map(|at| row(at, &mut [])).collect()
+    } else {
+        done.out.par_chunks_exact_mut(v_dim).with_min_len(8).enumerate().map(|(at, out)| row(at, out)).collect()
+    };
+    for (at, lse) in lse.into_iter().enumerate() {
+        done.lse[(at / q_heads / q_len * q_heads + at % q_heads) * q_len + at / q_heads % q_len] = lse;
+    }
+    done
+}
+
+/// Where a run of keys is cut, at multiples of `block`.
+fn splits(reach: Range<usize>, block: usize) -> Vec<Range<usize>> {
+    if reach.is_empty() {
+        return Vec::new();
+    }
+    let blocks = reach.len().div_ceil(block);
+    let step = blocks.div_ceil(MAX_SPLITS).max(MIN_SPLIT.div_ceil(block)) * block;
+    let first = reach.start / block * block;
+    (first..reach.end).step_by(step).map(|start| start.max(reach.start)..reach.end.min(start + step)).collect()
+}
+
+/// What all splits of one decode step share.
+struct Step<'a, C> {
+    source: &'a C,
+    shape: Shape,
+    params: &'a Params,
+    mask: Mask<'a>,
+    lanes: usize,
+    /// (batch, kv_heads, head_dim, lanes).
+    panels: &'a [f32],
+}
+
+/// What a split leaves behind, kv head after kv head, in each row after row.
+struct State {
+    /// (kv_heads x rows x v_head_dim).
+    out: Vec<f32>,
+    /// (kv_heads x rows).
+    lse: Vec<f64>,
+}
+
+impl<C: Source> Step<'_, C> {
+    #[inline(always)]
+    fn split<S: Simd>(&self, simd: S, batch: usize, keys: Range<usize>) -> State {
+        simd.vectorize(
+            #[inline(always)]
+            || match self.lanes {
+                4 => self.split_in::<S, f32x4<S>>(simd, batch, keys),
+                8 => self.split_in::<S, f32x8<S>>(simd, batch, keys),
+                _ => self.split_in::<S, f32x16<S>>(simd, batch, keys),
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn split_in<S: Simd, F: Lanes<S>>(&self, simd: S, batch: usize, keys: Range<usize>) -> State {
+        let lanes = F::LEN;
+        let Shape { q_len, kv_heads, .. } = self.shape;
+        let (group, (dim, v_dim)) = (self.shape.group(), self.source.dims());
+        let rows = group * q_len;
+        let mut acc = vec![0.0; kv_heads * rows * v_dim];
+        let mut online = vec![Online::new(); kv_heads];
+        let mut scores = vec![0.0; MAX_BLOCK * lanes];
+        let mut bounds = vec![0.0; 2 * lanes];
+        let mut place = Vec::new();
+        let mut touched = 0;
+
+        // Blocks begin at multiples of 16. Keys before the split's first come with the first that any query sees: hidden.
+        let mut first = keys.start / 16 * 16;
+        while first < keys.end {
+            let block = first..keys.end.min((first / self.source.block() + 1) * self.source.block());
+            let next = block.end..keys.end.min(block.end + self.source.block());
+            for head in 0..kv_heads {
+                let at = Rows { group, kv_head: head };
+                let span = Span { batch, heads: at.heads(), queries: 0..q_len };
+                touched ^= self.source.touch(batch, next.clone(), (head, kv_heads));
+                let visibility = self.mask.block(&span, block.clone());
+                if visibility == Block::Skip {
+                    continue;
+                }
+                let panel = &self.panels[(batch * kv_heads + head) * dim * lanes..][..dim * lanes];
+                let padded = block.len().next_multiple_of(4) * lanes;
+                let scored = &mut scores[..block.len() * lanes];
+                self.source.products::<S, F>(simd, panel, rows, (batch, head), block.clone(), &mut place, scored);
+                if self.params.adjusts() {
+                    let all = (batch, at, 0..rows);
+                    adjust::<S, F>(simd, (self.params, &self.mask), all, block.clone(), lanes, scored);
+                }
+                if visibility == Block::Partial {
+                    hide::<S, F, 1>(simd, &self.mask, (at, 0..rows, &span), block.clone(), &mut bounds, scored);
+                }
+                scores[block.len() * lanes..padded].fill(f32::NEG_INFINITY);
+                let shrink = online[head].block(simd, lanes, &mut scores[..padded]);
+                let probs = (&scores[..block.len() * lanes], lanes);
+                let acc = &mut acc[head * rows * v_dim..(head + 1) * rows * v_dim];
+                self.source.mix(simd, (batch, head), block.clone(), probs, &shrink[..rows], acc);
+            }
+            first = block.end;
+        }
+        std::hint::black_box(touched);
+
+        let mut lse = Vec::with_capacity(kv_heads * rows);
+        for online in &online {
+            for (max, sum) in online.row_max.iter().zip(online.row_sum).take(rows) {
+                let seen = f64::from(*max) * std::f64::consts::LN_2 + f64::from(sum).ln();
+                lse.push(if sum == 0.0 { f64::NEG_INFINITY } else { seen });
+            }
+        }
+        for (row, out) in acc.chunks_exact_mut(v_dim.max(1)).enumerate() {
+            let norm = 1.0 / online[row / rows].row_sum[row % rows];
+            out.iter_mut().for_each(|x| *x *= norm);
+        }
+        State { out: acc, lse }
+    }
+}
+
+/// The online softmax of a few rows. The lanes of a wide vector are the rows of several keys side by side.
+#[derive(Clone)]
+struct Online {
+    row_max: [f32; FEW],
+    row_sum: [f32; FEW],
+}
+
+impl Online {
+    fn new() -> Self {
+        Self { row_max: [f32::NEG_INFINITY; FEW], row_sum: [0.0; FEW] }
+    }
+
+    /// Takes one block of scores, (keys x lanes) and a multiple of 16 in all, turns them into exp2(score - row_max), and
+    /// gives the factors by which all that was summed before has to shrink.
+    #[inline(always)]
+    fn block<S: Simd>(&mut self, simd: S, lanes: usize, scores: &mut [f32]) -> [f32; FEW] {
+        let mut top = f32x16::splat(simd, f32::NEG_INFINITY);
+        for scores in scores.chunks_exact(16) {
+            top = top.max(f32x16::from_slice(simd, scores));
+        }
+        let mut tops = [0.0; 16];
+        top.store_slice(&mut tops);
+        let mut base = [0.0; 16];
+        let before = self.row_max;
+        for lane in 0..lanes {
+            for keys in (lane..16).step_by(lanes) {
+                self.row_max[lane] = self.row_max[lane].max(tops[keys]);
+            }
+            // -inf - -inf would be NaN: a row that has seen nothing has base 0.
+            let of_row = if self.row_max[lane] == f32::NEG_INFINITY { 0.0 } else { self.row_max[lane] };
+            for keys in (lane..16).step_by(lanes) {
+                base[keys] = of_row;
+            }
+        }
+        let base = f32x16::from_slice(simd, &base);
+        let mut sum = f32x16::splat(simd, 0.0);
+        for scores in scores.chunks_exact_mut(16) {
+            let prob = exp2(simd, f32x16::from_slice(simd, scores) - base);
+            prob.store_slice(scores);
+            sum += prob;
+        }
+        let mut shrink = [0.0; FEW];
+        exp2(simd, f32x16::from_slice(simd, &before) - base).store_slice(&mut shrink);
+        let mut sums = [0.0; 16];
+        sum.store_slice(&mut sums);
+        for lane in 0..lanes {
+            let mut of_block = 0.0;
+            for keys in (lane..16).step_by(lanes) {
+                of_block += sums[keys];
+            }
+            self.row_sum[lane] = self.row_sum[lane] * shrink[lane] + of_block;
+        }
+        shrink
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::splits;
+
+    #[test]
+    fn splits_cover_the_reach_and_depend_on_sizes_alone() {
+        for (reach, block) in [(0..1, 16), (0..65536, 16), (5..300, 64), (1000..9000, 128), (130..131, 128), (7..7, 16)] {
+            let splits = splits(reach.clone(), block);
+            assert!(splits.len() <= super::MAX_SPLITS + 1);
+            let mut end = reach.start;
+            for split in &splits {
+                assert!(split.start == end && split.end > split.start);
+                assert!(split.start == reach.start || split.start % block == 0);
+                end = split.end;
+            }
+            assert!(splits.is_empty() || end == reach.end);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Keys and values as callers hold them: (batch, len, heads, head_dim), in any strides.
+
+use std::ops::Range;
+
+use fearless_simd::{Simd, SimdBase};
+
+use super::{MAX_BLOCK, Source, accumulate};
+use crate::alone::widened;
+use crate::simd::Lanes;
+use crate::{Element, View};
+
+/// Bytes of keys and values in a block, more or less: this block and the next stay in the second-level cache.
+const BLOCK_BYTES: usize = 128 << 10;
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
+
+/// Keys and values in two views.
+pub(crate) struct Views<'a, T> {
+    pub(crate) k: View<'a, T>,
+    pub(crate) v: View<'a, T>,
+}
+
+impl<T: Element> Source for Views<'_, T> {
+    fn dims(&self) -> (usize, usize) {
+        (self.k.dim(), self.v.dim())
+    }
+
+    fn block(&self) -> usize {
+        let key = (self.k.heads() * (self.k.dim() + self.v.dim()) * size_of::<T>()).max(1);
+        let keys = (BLOCK_BYTES / key).clamp(16, MAX_BLOCK);
+        if keys.is_power_of_two() { keys } else { keys.next_power_of_two() / 2 }
+    }
+
+    #[inline(always)]
+    fn products<S: Simd, F: Lanes<S>>(
+        &self,
+        simd: S,
+        panel: &[f32],
+        _: usize,
+        at: (usize, usize),
+        keys: Range<usize>,
+        place: &mut Vec<f32>,
+        out: &mut [f32],
+    ) {
+        // Eight sums in registers, however many of them one row of lanes takes.
+        match F::LEN / <S::f32s as SimdBase<S>>::LEN {
+            0 | 1 => self.tiles::<S, F, 8>(simd, panel, at, keys, place, out),
+            2 => self.tiles::<S, F, 4>(simd, panel, at, keys, place, out),
+            _ => self.tiles::<S, F, 2>(simd, panel, at, keys, place, out),
+        }
+    }
+
+    #[inline(always)]
+    fn mix<S: Simd>(
+        &self,
+        simd: S,
+        (batch, head): (usize, usize),
+        keys: Range<usize>,
+        probs: (&[f32], usize),
+        shrink: &[f32],
+        acc: &mut [f32],
+    ) {
+        let mut values: [&[T]; MAX_BLOCK] = [&[]; MAX_BLOCK];
+        let mut key = keys.start;
+        for value in &mut values[..keys.len()] {
+            *value = self.v.row(batch, key, head);
+            key += 1;
+        }
+        accumulate(
+            simd,
+            #[inline(always)]
+            |key| values[key],
+            probs,
+            shrink,
+            self.v.dim(),
+            acc,
+        );
+    }
+
+    #[inline(always)]
+    fn touch(&self, batch: usize, keys: Range<usize>, (part, parts): (usize, usize)) -> u32 {
+        let share = |part| keys.start + keys.len() * part / parts;
+        let mut seen = 0;
+        for view in [self.k, self.v] {
+            for key in share(part)..share(part + 1) {
+                for head in 0..view.heads() {
+                    let row = view.row(batch, key, head);
+                    for line in row.chunks(LINE / size_of::<T>()) {
+                        seen ^= T::bits(line[0]);
+                    }
+                }
+            }
+        }
+        seen
+    }
+
+    fn key(&self, batch: usize, key: usize, head: usize) -> Vec<f32> {
+        widened(self.k.row(batch, key, head))
+    }
+
+    fn value(&self, batch: usize, key: usize, head: usize) -> Vec<f32> {
+        widened(self.v.row(batch, key, head))
+    }
+}
+
+impl<T: Element> Views<'_, T> {
+    /// `K` keys at a time; the last ones with the very last standing in for those that are missing.
+    #[inline(always)]
+    fn tiles<S: Simd, F: Lanes<S>, const K: usize>(
+        &self,
+        simd: S,
+        panel: &[f32],
+        (batch, head): (usize, usize),
+        keys: Range<usize>,
+        place: &mut Vec<f32>,
+        out: &mut [f32],
+    ) {
+        let dim = self.k.dim();
+        if dim == 0 {
+            return out.fill(0.0);
+        }
+        place.resize(K * dim, 0.0);
+        let mut first = keys.start;
+        for out in out.chunks_mut(K * F::LEN) {
+            let mut rows: [&[f32]; K] = [&[]; K];
+            let mut key = first;
+            for (row, place) in rows.iter_mut().zip(place.chunks_exact_mut(dim)) {
+                *row = T::wide(simd, self.k.row(batch, key.min(keys.end - 1), head), place);
+                key += 1;
+            }
+            tile::<S, F, K>(simd, panel, rows, out);
+            first += K;
+        }
+    }
+}
+
+/// Products of the lanes with `K` keys, their sums held in registers.
+#[inline(always)]
+fn tile<S: Simd, F: Lanes<S>, const K: usize>(simd: S, panel: &[f32], keys: [&[f32]; K], out: &mut [f32]) {
+    let dim = keys[0].len();
+    let mut keys = keys;
+    for key in &mut keys {
+        *key = &key[..dim];
+    }
+    let mut sums = [F::splat(simd, 0.0); K];
+    for ((q, first), t) in panel.chunks_exact(F::LEN).zip(keys[0]).zip(0..) {
+        let q = F::from_slice(simd, q);
+        sums[0] = q.mul_add(F::splat(simd, *first), sums[0]);
+        for key in 1..K {
+            sums[key] = q.mul_add(F::splat(simd, keys[key][t]), sums[key]);
+        }
+    }
+    for (sum, out) in sums.iter().zip(out.chunks_exact_mut(F::LEN)) {
+        sum.store_slice(out);
+    }
+}
