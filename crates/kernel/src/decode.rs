@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::alone::{alone, widened};
 use crate::forward::Shape;
-use crate::merge::{add, round, total};
+use crate::merge::{add, total};
 use crate::params::{Block, Mask, Span};
 use crate::simd::{Lanes, exp::exp2};
 use crate::tile::adjust::adjust;
@@ -71,10 +71,6 @@ pub(crate) trait Source: Sync {
         acc: &mut [f32],
     );
 
-    /// Reads a part, `part.0` of `part.1`, of the keys and values of a run in the order in which they lie, so that they
-    /// are on their way when they are needed.
-    fn touch(&self, batch: usize, keys: Range<usize>, part: (usize, usize)) -> u32;
-
     /// The key of one head.
     fn key(&self, batch: usize, key: usize, head: usize) -> Vec<f32>;
 
@@ -82,7 +78,7 @@ pub(crate) trait Source: Sync {
     fn value(&self, batch: usize, key: usize, head: usize) -> Vec<f32>;
 }
 
-/// [`crate::forward`] where the queries of each kv head are [`FEW`]. Everything is checked.
+/// [`crate::forward`] where the query rows of each kv head are few: [`FEW`] at a time. Everything is checked.
 pub(crate) fn decode<Q: Element, O: Element, C: Source>(
     q: View<Q>,
     source: &C,
@@ -90,66 +86,20 @@ pub(crate) fn decode<Q: Element, O: Element, C: Source>(
     params: &Params,
     isa: Isa,
 ) -> Forward<O> {
-    let Shape { batch, q_len, q_heads, kv_heads, head_dim, .. } = shape;
+    let Shape { batch, q_len, q_heads, .. } = shape;
     let (rows, v_dim) = (shape.group() * q_len, source.dims().1);
     let mut done = Forward {
         out: vec![O::zero(); batch * q_len * q_heads * v_dim],
         lse: vec![f64::NEG_INFINITY; batch * q_heads * q_len],
     };
-    if rows == 0 || batch == 0 {
-        return done;
-    }
-    let lanes = rows.next_power_of_two().max(4);
-    let mask = Mask::new(params, q_len, shape.kv_len);
-    let reach = mask.reach(0..q_len);
-    let splits = splits(reach.clone(), source.block());
-
-    let mut panels = vec![0.0; batch * kv_heads * head_dim * lanes];
-    dispatch!(isa.0, simd => simd.vectorize(
-        #[inline(always)]
-        || for (head, panel) in panels.chunks_exact_mut((head_dim * lanes).max(1)).enumerate() {
-            let at = Rows { group: shape.group(), kv_head: head % kv_heads };
-            let queries = (0..rows).map(|row| {
-                let (query, q_head) = at.at(row);
-                q.row(head / kv_heads, query, q_head)
-            });
-            pack(simd, queries, factor(params.scale), lanes, panel);
+    for first in (0..rows).step_by(FEW) {
+        let range = first..rows.min(first + FEW);
+        let step = Step { q, source, shape, params, mask: Mask::new(params, q_len, shape.kv_len), range };
+        for ((batch, query, head), lse, out) in step.run(isa) {
+            done.lse[(batch * q_heads + head) * q_len + query] = lse;
+            let at = (batch * q_len + query) * q_heads + head;
+            O::narrow(&out, &mut done.out[at * v_dim..(at + 1) * v_dim]);
         }
-    ));
-    let step = Step { source, shape, params, mask, lanes, panels: &panels };
-    let tasks: Vec<_> = (0..batch).flat_map(|batch| splits.iter().map(move |keys| (batch, keys.clone()))).collect();
-    let states: Vec<State> =
-        tasks.into_par_iter().map(|(batch, keys)| dispatch!(isa.0, simd => step.split(simd, batch, keys))).collect();
-
-    // Every row of every state: joined, and to where it belongs.
-    let row = |at: usize, out: &mut [O]| {
-        let (batch, query, q_head) = (at / q_heads / q_len, at / q_heads % q_len, at % q_heads);
-        let states = &states[batch * splits.len()..(batch + 1) * splits.len()];
-        let row = q_head / shape.group() * rows + query * shape.group() + q_head % shape.group();
-        let sink = params.sinks.as_ref().map(|sinks| f64::from(sinks[q_head]));
-        let lse = total(states.iter().map(|state| state.lse[row]).chain(sink));
-        let (mut mixed, mut wide) = (vec![0.0; v_dim], vec![0.0; v_dim]);
-        for state in states {
-            add(&mut mixed, &state.out[row * v_dim..(row + 1) * v_dim], state.lse[row], lse);
-        }
-        round(&mixed, &mut wide);
-        if wide.iter().any(|x| !x.is_finite()) {
-            let kv_head = q_head / shape.group();
-            let (key, value) = (|key| source.key(batch, key, kv_head), |key| source.value(batch, key, kv_head));
-            let q_row = widened(q.row(batch, query, q_head));
-            alone((params, &mask), (batch, q_head, query), &q_row, key, value, &mut wide);
-        }
-        O::narrow(&wide, out);
-        lse
-    };
-    let rows_of_all = batch * q_len * q_heads;
-    let lse: Vec<f64> = if v_dim == 0 {
-        (0..rows_of_all).map(|at| row(at, &mut [])).collect()
-    } else {
-        done.out.par_chunks_exact_mut(v_dim).with_min_len(8).enumerate().map(|(at, out)| row(at, out)).collect()
-    };
-    for (at, lse) in lse.into_iter().enumerate() {
-        done.lse[(at / q_heads / q_len * q_heads + at % q_heads) * q_len + at / q_heads % q_len] = lse;
     }
     done
 }
@@ -165,15 +115,15 @@ fn splits(reach: Range<usize>, block: usize) -> Vec<Range<usize>> {
     (first..reach.end).step_by(step).map(|start| start.max(reach.start)..reach.end.min(start + step)).collect()
 }
 
-/// What all splits of one decode step share.
-struct Step<'a, C> {
+/// One walk over the keys, by a few rows of every kv head.
+struct Step<'a, Q, C> {
+    q: View<'a, Q>,
     source: &'a C,
     shape: Shape,
     params: &'a Params,
     mask: Mask<'a>,
-    lanes: usize,
-    /// (batch, kv_heads, head_dim, lanes).
-    panels: &'a [f32],
+    /// Which rows of each kv head: not none, and at most [`FEW`].
+    range: Range<usize>,
 }
 
 /// What a split leaves behind, kv head after kv head, in each row after row.
@@ -184,55 +134,117 @@ struct State {
     lse: Vec<f64>,
 }
 
-impl<C: Source> Step<'_, C> {
+/// ((batch, query, q_head), lse, out).
+type Row = ((usize, usize, usize), f64, Vec<f32>);
+
+impl<Q: Element, C: Source> Step<'_, Q, C> {
+    fn rows(&self, kv_head: usize) -> Rows {
+        Rows { group: self.shape.group(), kv_head }
+    }
+
+    fn run(&self, isa: Isa) -> Vec<Row> {
+        let Shape { batch, kv_heads, .. } = self.shape;
+        let lanes = self.range.len().next_power_of_two().max(4);
+        let reach = self.mask.reach(self.rows(0).queries(self.range.clone()));
+        let splits = splits(reach, self.source.block());
+        let panels = dispatch!(isa.0, simd => self.panels(simd, lanes));
+        let tasks: Vec<_> = (0..batch).flat_map(|batch| splits.iter().map(move |keys| (batch, keys.clone()))).collect();
+        let split = |(batch, keys): (usize, Range<usize>)| {
+            dispatch!(isa.0, simd => self.split(simd, lanes, &panels, batch, keys))
+        };
+        let states: Vec<State> = tasks.into_par_iter().map(split).collect();
+        let rows = (0..batch * kv_heads * self.range.len()).into_par_iter().with_min_len(8);
+        rows.map(|at| self.join(&states, splits.len(), at)).collect()
+    }
+
+    /// The queries of every kv head, (batch, kv_heads, head_dim, lanes).
     #[inline(always)]
-    fn split<S: Simd>(&self, simd: S, batch: usize, keys: Range<usize>) -> State {
+    fn panels<S: Simd>(&self, simd: S, lanes: usize) -> Vec<f32> {
+        let Shape { batch, kv_heads, head_dim, .. } = self.shape;
+        let mut panels = vec![0.0; batch * kv_heads * head_dim * lanes];
         simd.vectorize(
             #[inline(always)]
-            || match self.lanes {
-                4 => self.split_in::<S, f32x4<S>>(simd, batch, keys),
-                8 => self.split_in::<S, f32x8<S>>(simd, batch, keys),
-                _ => self.split_in::<S, f32x16<S>>(simd, batch, keys),
+            || {
+                for (at, panel) in panels.chunks_exact_mut((head_dim * lanes).max(1)).enumerate() {
+                    let rows = self.rows(at % kv_heads);
+                    let queries = self.range.clone().map(|row| {
+                        let (query, head) = rows.at(row);
+                        self.q.row(at / kv_heads, query, head)
+                    });
+                    pack(simd, queries, factor(self.params.scale), lanes, panel);
+                }
+            },
+        );
+        panels
+    }
+
+    /// The `at`-th row of all batches and kv heads, from the states of `splits` splits a batch.
+    fn join(&self, states: &[State], splits: usize, at: usize) -> Row {
+        let (rows, v_dim) = (self.range.len(), self.source.dims().1);
+        let (batch, kv_head) = (at / rows / self.shape.kv_heads, at / rows % self.shape.kv_heads);
+        let (query, head) = self.rows(kv_head).at(self.range.start + at % rows);
+        let states = &states[batch * splits..(batch + 1) * splits];
+        let row = kv_head * rows + at % rows;
+        let sink = self.params.sinks.as_ref().map(|sinks| f64::from(sinks[head]));
+        let lse = total(states.iter().map(|state| state.lse[row]).chain(sink));
+        let mut mixed = vec![0.0; v_dim];
+        for state in states {
+            add(&mut mixed, &state.out[row * v_dim..(row + 1) * v_dim], state.lse[row], lse);
+        }
+        let mut out: Vec<f32> = mixed.iter().map(|x| *x as f32).collect();
+        if out.iter().any(|x| !x.is_finite()) {
+            let q_row = widened(self.q.row(batch, query, head));
+            let key = |key| self.source.key(batch, key, kv_head);
+            let value = |key| self.source.value(batch, key, kv_head);
+            alone((self.params, &self.mask), (batch, head, query), &q_row, key, value, &mut out);
+        }
+        ((batch, query, head), lse, out)
+    }
+
+    #[inline(always)]
+    fn split<S: Simd>(&self, simd: S, lanes: usize, panels: &[f32], batch: usize, keys: Range<usize>) -> State {
+        simd.vectorize(
+            #[inline(always)]
+            || match lanes {
+                4 => self.split_in::<S, f32x4<S>>(simd, panels, batch, keys),
+                8 => self.split_in::<S, f32x8<S>>(simd, panels, batch, keys),
+                _ => self.split_in::<S, f32x16<S>>(simd, panels, batch, keys),
             },
         )
     }
 
     #[inline(always)]
-    fn split_in<S: Simd, F: Lanes<S>>(&self, simd: S, batch: usize, keys: Range<usize>) -> State {
-        let lanes = F::LEN;
-        let Shape { q_len, kv_heads, .. } = self.shape;
-        let (group, (dim, v_dim)) = (self.shape.group(), self.source.dims());
-        let rows = group * q_len;
+    fn split_in<S: Simd, F: Lanes<S>>(&self, simd: S, panels: &[f32], batch: usize, keys: Range<usize>) -> State {
+        let (lanes, kv_heads) = (F::LEN, self.shape.kv_heads);
+        let (dim, v_dim) = self.source.dims();
+        let (range, rows) = (self.range.clone(), self.range.len());
         let mut acc = vec![0.0; kv_heads * rows * v_dim];
         let mut online = vec![Online::new(); kv_heads];
         let mut scores = vec![0.0; MAX_BLOCK * lanes];
         let mut bounds = vec![0.0; 2 * lanes];
         let mut place = Vec::new();
-        let mut touched = 0;
 
         // Blocks begin at multiples of 16. Keys before the split's first come with the first that any query sees: hidden.
         let mut first = keys.start / 16 * 16;
         while first < keys.end {
             let block = first..keys.end.min((first / self.source.block() + 1) * self.source.block());
-            let next = block.end..keys.end.min(block.end + self.source.block());
             for head in 0..kv_heads {
-                let at = Rows { group, kv_head: head };
-                let span = Span { batch, heads: at.heads(), queries: 0..q_len };
-                touched ^= self.source.touch(batch, next.clone(), (head, kv_heads));
+                let at = self.rows(head);
+                let span = Span { batch, heads: at.heads(), queries: at.queries(range.clone()) };
                 let visibility = self.mask.block(&span, block.clone());
                 if visibility == Block::Skip {
                     continue;
                 }
-                let panel = &self.panels[(batch * kv_heads + head) * dim * lanes..][..dim * lanes];
+                let panel = &panels[(batch * kv_heads + head) * dim * lanes..][..dim * lanes];
                 let padded = block.len().next_multiple_of(4) * lanes;
                 let scored = &mut scores[..block.len() * lanes];
                 self.source.products::<S, F>(simd, panel, rows, (batch, head), block.clone(), &mut place, scored);
                 if self.params.adjusts() {
-                    let all = (batch, at, 0..rows);
+                    let all = (batch, at, range.clone());
                     adjust::<S, F>(simd, (self.params, &self.mask), all, block.clone(), lanes, scored);
                 }
                 if visibility == Block::Partial {
-                    hide::<S, F, 1>(simd, &self.mask, (at, 0..rows, &span), block.clone(), &mut bounds, scored);
+                    hide::<S, F, 1>(simd, &self.mask, (at, range.clone(), &span), block.clone(), &mut bounds, scored);
                 }
                 scores[block.len() * lanes..padded].fill(f32::NEG_INFINITY);
                 let shrink = online[head].block(simd, lanes, &mut scores[..padded]);
@@ -242,7 +254,6 @@ impl<C: Source> Step<'_, C> {
             }
             first = block.end;
         }
-        std::hint::black_box(touched);
 
         let mut lse = Vec::with_capacity(kv_heads * rows);
         for online in &online {

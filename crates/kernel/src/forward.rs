@@ -46,23 +46,22 @@ pub(crate) struct Shape {
 
 impl Shape {
     pub(crate) fn of<T>(q: View<T>, k: View<T>) -> Result<Self, Error> {
-        if k.batch() != q.batch() {
-            return argument("k batch", k.batch(), format!("{}, as in q", q.batch()));
+        Self::of_shapes(q.shape(), k.shape())
+    }
+
+    /// Of (batch, len, heads, head_dim) of q and k.
+    pub(crate) fn of_shapes(q: [usize; 4], k: [usize; 4]) -> Result<Self, Error> {
+        let ([batch, q_len, q_heads, head_dim], [k_batch, kv_len, kv_heads, k_dim]) = (q, k);
+        if k_batch != batch {
+            return argument("k batch", k_batch, format!("{batch}, as in q"));
         }
-        if k.dim() != q.dim() {
-            return argument("k head_dim", k.dim(), format!("{}, as in q", q.dim()));
+        if k_dim != head_dim {
+            return argument("k head_dim", k_dim, format!("{head_dim}, as in q"));
         }
-        if q.heads() > 0 && (k.heads() == 0 || !q.heads().is_multiple_of(k.heads())) {
-            return argument("kv_heads", k.heads(), format!("a divisor of q_heads, {}", q.heads()));
+        if q_heads > 0 && (kv_heads == 0 || !q_heads.is_multiple_of(kv_heads)) {
+            return argument("kv_heads", kv_heads, format!("a divisor of q_heads, {q_heads}"));
         }
-        Ok(Self {
-            batch: q.batch(),
-            q_len: q.len(),
-            kv_len: k.len(),
-            q_heads: q.heads(),
-            kv_heads: k.heads(),
-            head_dim: q.dim(),
-        })
+        Ok(Self { batch, q_len, kv_len, q_heads, kv_heads, head_dim })
     }
 
     /// That `v` fits the keys.

@@ -32,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod alone;
+mod cache;
 mod decode;
 mod element;
 mod error;
@@ -46,6 +47,7 @@ mod simd;
 mod tile;
 mod view;
 
+pub use cache::KvCache;
 pub use element::Element;
 pub use error::Error;
 pub use forward::{Forward, forward, forward_to, working_bytes};

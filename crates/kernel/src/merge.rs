@@ -4,8 +4,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, argument};
 use crate::view::size;
-use crate::{Element, Forward, Params, View, forward};
-use crate::{Isa, forward_to};
+use crate::{Element, Forward, Isa, Params, View, forward};
 
 /// Joins partial results: the same queries, each state over keys of its own, into the result over all of those keys.
 ///
@@ -71,7 +70,9 @@ pub fn merge<O: Element>(states: &[&Forward<O>], shape: [usize; 4]) -> Result<Fo
             O::widen(&state.out[row * v_dim..(row + 1) * v_dim], &mut wide);
             add(&mut mixed, &wide, partial, lse);
         }
-        round(&mixed, &mut wide);
+        for (wide, mixed) in wide.iter_mut().zip(mixed) {
+            *wide = mixed as f32;
+        }
         O::narrow(&wide, out);
         lse
     };
@@ -142,7 +143,7 @@ pub fn forward_shared_prefix<T: Element>(
     }
     let stacked = View::new(&stacked, [1, batch * q_len, q_heads, head_dim])?;
     let seen = Params { softcap: params.softcap, scale: params.scale, ..Params::for_head_dim(head_dim) };
-    let mut shared: Forward = forward_to(stacked, prefix.0, prefix.1, &seen, isa)?;
+    let mut shared: Forward = forward(stacked, prefix.0, prefix.1, &seen, isa)?;
     // Its lse lie head after head over all sequences; the others' sequence after sequence.
     shared.lse = (0..batch)
         .flat_map(|batch| (0..q_heads).map(move |head| (batch, head)))
@@ -190,12 +191,5 @@ pub(crate) fn add(mixed: &mut [f64], out: &[f32], lse: f64, total: f64) {
     let share = (lse - total).exp();
     for (mixed, out) in mixed.iter_mut().zip(out) {
         *mixed += share * f64::from(*out);
-    }
-}
-
-/// To f32.
-pub(crate) fn round(mixed: &[f64], out: &mut [f32]) {
-    for (out, mixed) in out.iter_mut().zip(mixed) {
-        *out = *mixed as f32;
     }
 }

@@ -11,8 +11,6 @@ use crate::{Element, View};
 
 /// Bytes of keys and values in a block, more or less: this block and the next stay in the second-level cache.
 const BLOCK_BYTES: usize = 128 << 10;
-/// Bytes of a line of the cache.
-const LINE: usize = 64;
 
 /// Keys and values in two views.
 pub(crate) struct Views<'a, T> {
@@ -75,23 +73,6 @@ impl<T: Element> Source for Views<'_, T> {
             self.v.dim(),
             acc,
         );
-    }
-
-    #[inline(always)]
-    fn touch(&self, batch: usize, keys: Range<usize>, (part, parts): (usize, usize)) -> u32 {
-        let share = |part| keys.start + keys.len() * part / parts;
-        let mut seen = 0;
-        for view in [self.k, self.v] {
-            for key in share(part)..share(part + 1) {
-                for head in 0..view.heads() {
-                    let row = view.row(batch, key, head);
-                    for line in row.chunks(LINE / size_of::<T>()) {
-                        seen ^= T::bits(line[0]);
-                    }
-                }
-            }
-        }
-        seen
     }
 
     fn key(&self, batch: usize, key: usize, head: usize) -> Vec<f32> {

@@ -11,9 +11,6 @@ pub trait Sealed: Sized {
     /// Reads a run of numbers, exactly, with the instructions at hand. Both are equally long.
     fn widen_with<S: Simd>(simd: S, from: &[Self], to: &mut [f32]);
 
-    /// Some bits of a number.
-    fn bits(self) -> u32;
-
     /// A run of numbers as f32: itself, or widened into `place`, which is at least as long.
     fn wide<'a, S: Simd>(simd: S, from: &'a [Self], place: &'a mut [f32]) -> &'a [f32];
 }
@@ -27,11 +24,6 @@ pub(crate) fn load<S: Simd, F: Lanes<S>, T: Sealed>(simd: S, from: &[T]) -> F {
 
 impl Sealed for f32 {
     #[inline(always)]
-    fn bits(self) -> u32 {
-        self.to_bits()
-    }
-
-    #[inline(always)]
     fn widen_with<S: Simd>(_: S, from: &[Self], to: &mut [f32]) {
         to.copy_from_slice(from);
     }
@@ -43,11 +35,6 @@ impl Sealed for f32 {
 }
 
 impl Sealed for f16 {
-    #[inline(always)]
-    fn bits(self) -> u32 {
-        u32::from(self.to_bits())
-    }
-
     #[inline(always)]
     fn widen_with<S: Simd>(simd: S, from: &[Self], to: &mut [f32]) {
         let (mut from, mut to) = (from.reinterpret_cast(), to);
@@ -84,11 +71,6 @@ impl Sealed for f16 {
 }
 
 impl Sealed for bf16 {
-    #[inline(always)]
-    fn bits(self) -> u32 {
-        u32::from(self.to_bits())
-    }
-
     #[inline(always)]
     fn widen_with<S: Simd>(simd: S, from: &[Self], to: &mut [f32]) {
         let (mut from, mut to) = (from.reinterpret_cast(), to);
