@@ -55,12 +55,4 @@ impl Case {
     ) -> Self {
         Self { name, shape, work, prepare: Box::new(prepare) }
     }
-
-    /// Its name without the length, under which a chart joins it to others; `None` for what is no prefill.
-    pub fn family(&self) -> Option<String> {
-        let prefill = self.shape.q_len == self.shape.kv_len && matches!(self.work, Work::Flops(_));
-        let length = format!("n{}", self.shape.kv_len);
-        let words: Vec<&str> = self.name.split(' ').filter(|word| *word != length).collect();
-        (prefill && self.name.contains(&length)).then(|| words.join(" "))
-    }
 }

@@ -26,6 +26,9 @@ pub struct Point {
     pub naive_bytes: usize,
     /// What ours holds: lse, and the working memory of each thread.
     pub ours_bytes: usize,
+    /// Whether other processes were in the way too often for the times to be trusted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub noisy: bool,
 }
 
 /// The lengths of the curve.
@@ -50,5 +53,6 @@ pub(crate) fn point(n: usize, effort: Effort, stop: &dyn Fn() -> bool) -> Result
         ours_ms: ours.median_s * 1e3,
         naive_bytes: n * n * size_of::<f32>(),
         ours_bytes: n * size_of::<f64>() + rayon::current_num_threads() * working_bytes(HEAD_DIM, HEAD_DIM, isa),
+        noisy: naive.noisy || ours.noisy,
     })
 }

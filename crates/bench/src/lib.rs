@@ -7,10 +7,12 @@
 
 mod case;
 mod cases;
+mod chart;
 mod curve;
 mod disturbance;
 mod error;
 mod inputs;
+mod limits;
 mod machine;
 mod measure;
 mod report;
@@ -19,6 +21,7 @@ mod work;
 
 pub use case::{Case, Once, Shape};
 pub use cases::cases;
+pub use chart::chart;
 pub use curve::Point;
 pub use error::Error;
 pub use report::{Machine, Measured, Rate, Report};

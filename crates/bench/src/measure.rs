@@ -44,11 +44,15 @@ pub(crate) fn measure(
 ) -> Result<Timing, Error> {
     let begun = Instant::now();
     let mut run = || if stop() { Err(Error::Stopped) } else { once() };
-    // The first run finds nothing warm; the second says how often a sample has to repeat it.
+    // The first run finds nothing warm. The second says how often a sample has to repeat it, if it does at all.
     run()?;
-    let started = Instant::now();
-    run()?;
-    let repeats = (effort.sample_s / started.elapsed().as_secs_f64().max(1e-7)).ceil().clamp(1.0, 1e6) as usize;
+    let mut one = begun.elapsed();
+    if one.as_secs_f64() < effort.sample_s {
+        let started = Instant::now();
+        run()?;
+        one = started.elapsed();
+    }
+    let repeats = (effort.sample_s / one.as_secs_f64().max(1e-7)).ceil().clamp(1.0, 1e6) as usize;
     let mut taken: Vec<Sample> = Vec::new();
     loop {
         let clean = taken.iter().filter(|sample| sample.others < CLEAN).count();

@@ -13,6 +13,13 @@ pub struct Report {
     pub curve: Vec<Point>,
 }
 
+impl Report {
+    /// Whether any of its figures was disturbed by other processes.
+    pub fn noisy(&self) -> bool {
+        self.cases.iter().any(|case| case.noisy) || self.curve.iter().any(|point| point.noisy)
+    }
+}
+
 /// What this machine does at best.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Machine {

@@ -49,3 +49,63 @@ impl Work {
 fn cell(shape: Shape) -> f64 {
     4.0 * (shape.batch * shape.q_heads * shape.head_dim) as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use attnscope_kernel::{Params, Window};
+
+    use super::Work;
+    use crate::{Shape, cases};
+
+    const SHAPE: Shape = Shape { batch: 1, q_len: 2048, kv_len: 2048, q_heads: 12, kv_heads: 12, head_dim: 64 };
+
+    #[test]
+    fn full_and_causal_are_as_the_formulas_say() {
+        let full = 4.0 * 2048.0 * 2048.0 * 64.0 * 12.0;
+        assert_eq!(Work::full(SHAPE), Work::Flops(full));
+        assert_eq!(Work::causal(SHAPE), Work::Flops(full / 2.0));
+        assert_eq!(Work::causal(SHAPE).with_backward(), Work::Flops(full * 1.75));
+        let packed = Shape { batch: 64, q_len: 128, kv_len: 128, ..SHAPE };
+        assert_eq!(Work::full(packed), Work::Flops(64.0 * 4.0 * 128.0 * 128.0 * 64.0 * 12.0));
+    }
+
+    #[test]
+    fn a_window_s_cells_are_those_that_are_counted_one_by_one() {
+        for (causal, left, right) in [(true, 511, 0), (true, 0, 0), (false, 30, 10), (false, 5000, 5000), (true, 7, 9)]
+        {
+            let shape = Shape { q_len: 700, kv_len: 700, ..SHAPE };
+            let params = Params { causal, window: Some(Window { left, right }), ..Params::for_head_dim(64) };
+            let sees = |query: i64, key: i64| {
+                key >= query - left as i64 && key <= query + right as i64 && !(causal && key > query)
+            };
+            let counted = (0..700).map(|query| (0..700).filter(|key| sees(query, *key)).count()).sum::<usize>();
+            assert_eq!(Work::visible(shape, &params), Work::Flops(4.0 * (counted * 64 * 12) as f64));
+        }
+    }
+
+    #[test]
+    fn a_decode_reads_keys_and_values_once() {
+        let shape = Shape { q_len: 1, kv_len: 4096, q_heads: 32, kv_heads: 8, head_dim: 128, ..SHAPE };
+        assert_eq!(Work::cache(shape, 4), Work::Bytes(33_554_432.0));
+        assert_eq!(Work::cache(shape, 2), Work::Bytes(16_777_216.0));
+    }
+
+    #[test]
+    fn names_say_what_the_sizes_are() {
+        let mut names: Vec<&str> = cases().iter().map(|case| case.name).collect();
+        for case in cases() {
+            let Shape { q_len, kv_len, q_heads, kv_heads, head_dim, .. } = case.shape;
+            let heads = if q_heads == kv_heads { format!("h{q_heads}") } else { format!("h{q_heads}/{kv_heads}") };
+            let length = if q_len == 1 { format!("kv{kv_len}") } else { format!("n{q_len}") };
+            for word in [heads, format!("d{head_dim}"), length] {
+                assert!(case.name.split(' ').any(|found| found == word), "{} lacks {word}", case.name);
+            }
+            let causal = case.name.contains("causal") && !case.name.contains("bwd");
+            assert!(!causal || case.work == Work::causal(case.shape), "{}", case.name);
+            assert_eq!(matches!(case.work, Work::Bytes(_)), case.name.contains("decode"), "{}", case.name);
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), cases().len(), "every name is one case's");
+    }
+}

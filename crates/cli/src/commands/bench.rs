@@ -2,13 +2,19 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use attnscope_bench::{Measured, Options, Point, Rate, Report};
-use attnscope_render::fit;
+use anyhow::bail;
+use attnscope_bench::{Machine, Measured, Options, Point, Rate, Report};
 
 use crate::args::BenchArgs;
-use crate::output;
+use crate::{files, output};
 
 pub(crate) fn run(args: BenchArgs) -> anyhow::Result<()> {
+    if let Some(path) = &args.svg {
+        if path.extension().is_none_or(|ending| ending != "svg") {
+            bail!("{}: the chart is an SVG; its name must end in .svg", path.display());
+        }
+        files::folder(path)?;
+    }
     let stop = Arc::new(AtomicBool::new(false));
     let stopping = stop.clone();
     // One run of a case can take seconds; who does not want to wait for its end says so twice.
@@ -19,12 +25,15 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<()> {
     })?;
     let bar = output::progress("this machine");
     let progress = |done, all, what: &str| {
-        bar.set_message(fit(what, 32));
+        bar.set_message(format!("{what:<32}"));
         output::advance(&bar, done, all);
     };
     let options = Options { quick: args.quick, only: args.only };
     let report = attnscope_bench::run(&options, &progress, &|| stop.load(Ordering::Relaxed))?;
     bar.finish_and_clear();
+    if let Some(path) = &args.svg {
+        files::write(path, attnscope_bench::chart(&report).as_bytes())?;
+    }
     if args.json {
         return output::json(&report);
     }
@@ -33,7 +42,34 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<()> {
 
 fn text(report: &Report) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
-    let machine = &report.machine;
+    machine(&mut text, &report.machine)?;
+    if !report.cases.is_empty() {
+        let (case, ms, rate, limit, sgemm, spread) = ("case", "ms", "rate", "of limit", "of sgemm", "spread");
+        writeln!(text, "\n{case:<34}{ms:>10}{rate:>18}{limit:>10}{sgemm:>10}{spread:>9}")?;
+    }
+    for case in &report.cases {
+        writeln!(text, "{}", row(case))?;
+    }
+    if !report.curve.is_empty() {
+        writeln!(text, "\n{:>8}{:>13}{:>12}{:>14}{:>12}", "n", "naive ms", "ours ms", "naive MB", "ours MB")?;
+    }
+    for Point { n, naive_ms, ours_ms, naive_bytes, ours_bytes, noisy } in &report.curve {
+        let [naive, ours] = [naive_bytes, ours_bytes].map(|bytes| *bytes as f64 / 1e6);
+        writeln!(text, "{n:>8}{naive_ms:>13.3}{ours_ms:>12.3}{naive:>14.3}{ours:>12.3}{}", mark(*noisy))?;
+    }
+    if !report.cases.is_empty() {
+        writeln!(
+            text,
+            "\nof limit: of the multiply-adds, or of reading memory, as measured before and after the case"
+        )?;
+    }
+    if report.noisy() {
+        writeln!(text, "noisy: other processes were in the way; run it again on a quieter machine")?;
+    }
+    Ok(text)
+}
+
+fn machine(text: &mut String, machine: &Machine) -> std::fmt::Result {
     let threads = if machine.threads == 1 { "thread" } else { "threads" };
     writeln!(text, "{} {threads}, {}", machine.threads, machine.isa)?;
     for (what, rate, unit) in [
@@ -43,32 +79,20 @@ fn text(report: &Report) -> Result<String, std::fmt::Error> {
     ] {
         writeln!(text, "{what:<34}{rate:>9.1} {unit}")?;
     }
-    if !report.cases.is_empty() {
-        writeln!(text, "\n{:<34}{:>10}{:>18}{:>9}{:>10}{:>9}", "case", "ms", "rate", "of peak", "of sgemm", "spread")?;
-    }
-    for case in &report.cases {
-        writeln!(text, "{}", row(case))?;
-    }
-    if !report.curve.is_empty() {
-        writeln!(text, "\n{:>8}{:>13}{:>12}{:>14}{:>12}", "n", "naive ms", "ours ms", "naive MB", "ours MB")?;
-    }
-    for Point { n, naive_ms, ours_ms, naive_bytes, ours_bytes } in &report.curve {
-        let [naive, ours] = [naive_bytes, ours_bytes].map(|bytes| *bytes as f64 / 1e6);
-        writeln!(text, "{n:>8}{naive_ms:>13.3}{ours_ms:>12.3}{naive:>14.3}{ours:>12.3}")?;
-    }
-    Ok(text)
+    Ok(())
 }
 
 fn row(case: &Measured) -> String {
-    let (rate, first, second) = match case.rate {
+    let (rate, limit, sgemm) = match case.rate {
         Rate::Compute { gflops, frac_peak, frac_sgemm } => {
-            (format!("{gflops:.1} Gflop/s"), format!("{frac_peak:.3}"), format!("{frac_sgemm:.3}"))
+            (format!("{gflops:.1} Gflop/s"), frac_peak, format!("{frac_sgemm:.3}"))
         }
-        Rate::Read { gbps, frac_bandwidth } => {
-            (format!("{gbps:.2} GB/s"), format!("{frac_bandwidth:.3}"), String::new())
-        }
+        Rate::Read { gbps, frac_bandwidth } => (format!("{gbps:.2} GB/s"), frac_bandwidth, String::new()),
     };
-    let noisy = if case.noisy { "  noisy" } else { "" };
-    let (name, ms, spread) = (case.case, case.median_ms, case.spread * 100.0);
-    format!("{name:<34}{ms:>10.3}{rate:>18}{first:>9}{second:>10}{spread:>8.1}%{noisy}")
+    let (name, ms, spread, noisy) = (case.case, case.median_ms, case.spread * 100.0, mark(case.noisy));
+    format!("{name:<34}{ms:>10.3}{rate:>18}{limit:>10.3}{sgemm:>10}{spread:>8.1}%{noisy}")
+}
+
+fn mark(noisy: bool) -> &'static str {
+    if noisy { "  noisy" } else { "" }
 }
