@@ -61,3 +61,37 @@ fn plain(params: fn(usize) -> Params) -> impl Fn(Shape) -> Result<Once, Error> {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::cases;
+    use crate::{Shape, Work};
+
+    #[test]
+    fn names_say_what_the_sizes_are() {
+        for case in cases() {
+            let Shape { q_len, kv_len, q_heads, kv_heads, head_dim, .. } = case.shape;
+            let heads = if q_heads == kv_heads { format!("h{q_heads}") } else { format!("h{q_heads}/{kv_heads}") };
+            let length = if q_len == 1 { format!("kv{kv_len}") } else { format!("n{q_len}") };
+            let says = |word: String| case.name.split(' ').any(|found| found == word);
+            assert!(says(heads) && says(format!("d{head_dim}")), "{}", case.name);
+            assert!(says(length) || case.name.contains("packed"), "{}", case.name);
+            assert_eq!(matches!(case.work, Work::Bytes(_)), case.name.contains("decode"), "{}", case.name);
+        }
+        let mut names: Vec<&str> = cases().iter().map(|case| case.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), cases().len(), "a name is one case's");
+    }
+
+    /// At sizes that take no time.
+    #[test]
+    fn every_case_runs() {
+        for case in cases() {
+            let Shape { q_len, kv_len, .. } = case.shape;
+            let small = Shape { q_len: q_len.min(40), kv_len: kv_len.min(40), ..case.shape };
+            let mut once = (case.prepare)(small).unwrap();
+            once().unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        }
+    }
+}

@@ -55,7 +55,7 @@ mod tests {
     use attnscope_kernel::{Params, Window};
 
     use super::Work;
-    use crate::{Shape, cases};
+    use crate::Shape;
 
     const SHAPE: Shape = Shape { batch: 1, q_len: 2048, kv_len: 2048, q_heads: 12, kv_heads: 12, head_dim: 64 };
 
@@ -88,24 +88,5 @@ mod tests {
         let shape = Shape { q_len: 1, kv_len: 4096, q_heads: 32, kv_heads: 8, head_dim: 128, ..SHAPE };
         assert_eq!(Work::cache(shape, 4), Work::Bytes(33_554_432.0));
         assert_eq!(Work::cache(shape, 2), Work::Bytes(16_777_216.0));
-    }
-
-    #[test]
-    fn names_say_what_the_sizes_are() {
-        let mut names: Vec<&str> = cases().iter().map(|case| case.name).collect();
-        for case in cases() {
-            let Shape { q_len, kv_len, q_heads, kv_heads, head_dim, .. } = case.shape;
-            let heads = if q_heads == kv_heads { format!("h{q_heads}") } else { format!("h{q_heads}/{kv_heads}") };
-            let length = if q_len == 1 { format!("kv{kv_len}") } else { format!("n{q_len}") };
-            for word in [heads, format!("d{head_dim}"), length] {
-                assert!(case.name.split(' ').any(|found| found == word), "{} lacks {word}", case.name);
-            }
-            let causal = case.name.contains("causal") && !case.name.contains("bwd");
-            assert!(!causal || case.work == Work::causal(case.shape), "{}", case.name);
-            assert_eq!(matches!(case.work, Work::Bytes(_)), case.name.contains("decode"), "{}", case.name);
-        }
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), cases().len(), "every name is one case's");
     }
 }

@@ -68,7 +68,7 @@ fn an_interrupt_stops_it() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_attnscope"));
     let running = command.args(["bench", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1500));
-    let killed = Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap();
+    let killed = Command::new("sh").args(["-c", &format!("kill -INT {}", running.id())]).status().unwrap();
     assert!(killed.success());
     let output = running.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));

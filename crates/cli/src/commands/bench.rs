@@ -29,8 +29,9 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<()> {
         output::advance(&bar, done, all);
     };
     let options = Options { quick: args.quick, only: args.only };
-    let report = attnscope_bench::run(&options, &progress, &|| stop.load(Ordering::Relaxed))?;
+    let report = attnscope_bench::run(&options, &progress, &|| stop.load(Ordering::Relaxed));
     bar.finish_and_clear();
+    let report = report?;
     if let Some(path) = &args.svg {
         files::write(path, attnscope_bench::chart(&report).as_bytes())?;
     }
