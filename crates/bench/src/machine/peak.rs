@@ -5,7 +5,7 @@ use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch};
 use super::Limit;
 
 /// Multiply-adds of one thread in one run: tens of milliseconds.
-const FMAS: usize = 1 << 29;
+const FMAS: usize = 1 << 30;
 
 /// Multiply-adds on registers alone, f32, on the best instruction set: nothing on this machine can be faster.
 pub(crate) struct Peak {
