@@ -1,5 +1,6 @@
 //! The command line, as clap reads it. `SOURCE` and the options of reading and pointing are the same everywhere.
 
+mod bench;
 mod export;
 
 use std::io::Read;
@@ -10,6 +11,7 @@ use attnscope_inspect::{Pick, SiteKind};
 use attnscope_models::{Ask, Keep, Prompt};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use bench::BenchArgs;
 pub(crate) use export::{ExportArgs, Part};
 
 /// Look at any attention weight of any head, exactly, at any length.
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Go on with a text, one token after another
     Generate(GenerateArgs),
+    /// Measure the kernel against this machine's own limits
+    Bench(BenchArgs),
     /// Print a completion script for a shell
     Completions {
         /// Which shell

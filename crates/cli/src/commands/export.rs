@@ -1,16 +1,12 @@
-use std::fs::Permissions;
-use std::path::Path;
-
-use anyhow::{Context, bail};
+use anyhow::bail;
 use attnscope_inspect::{At, Pick, Trace};
 use attnscope_models::Keep;
 use attnscope_render::{Format, Place, Style, What, export};
 use serde::Serialize;
-use std::io::Write;
 
 use super::read;
 use crate::args::{ExportArgs, Part};
-use crate::output;
+use crate::{files, output};
 
 /// What was written.
 #[derive(Serialize)]
@@ -24,11 +20,7 @@ struct Written {
 pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
     // Before the model runs, which can take a while.
     let format = Format::of(&args.output)?;
-    let folder = std::path::absolute(&args.output)?;
-    let folder = folder.parent().filter(|folder| folder.is_dir());
-    let Some(folder) = folder else {
-        bail!("{}: there is no such folder to write in", args.output.display());
-    };
+    files::folder(&args.output)?;
     let part = part(&args)?;
     let keep = match (part, args.layer) {
         (Part::Heads, None) => Keep::All,
@@ -36,7 +28,7 @@ pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
     };
     let trace = read(&args.reading, keep)?;
     let made = export(&trace, &what(&args, part, &trace)?, &style(&args), format)?;
-    write(&args.output, folder, &made.bytes).with_context(|| format!("cannot write {}", args.output.display()))?;
+    files::write(&args.output, &made.bytes)?;
     let written = Written { file: args.output.display().to_string(), bytes: made.bytes.len(), note: made.note };
     if args.json {
         return output::json(&written);
@@ -92,30 +84,4 @@ fn what(args: &ExportArgs, part: Part, trace: &Trace) -> anyhow::Result<What> {
 
 fn style(args: &ExportArgs) -> Style {
     Style { scale: args.scale, palette: args.palette, theme: args.theme, cell: args.cell_size, dpi: args.dpi }
-}
-
-/// The file appears whole or not at all: it is written beside its place, then given its name.
-fn write(path: &Path, folder: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    let permissions = ordinary();
-    if let Some(permissions) = &permissions {
-        builder.permissions(permissions.clone());
-    }
-    let mut file = builder.prefix(".attnscope-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.persist(path)?;
-    Ok(())
-}
-
-/// Those of any new file, less what the user's mask takes away; a temporary file would have its owner's alone.
-fn ordinary() -> Option<Permissions> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        Some(Permissions::from_mode(0o666))
-    }
-    #[cfg(not(unix))]
-    {
-        None
-    }
 }

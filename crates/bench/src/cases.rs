@@ -1,0 +1,97 @@
+//! Every case there is. A new one is one entry: its name, its sizes, its useful work, and what runs it once.
+
+use attnscope_kernel::{Error, Isa, Params, View, Window, forward};
+
+use crate::inputs::normal;
+use crate::{Case, Once, Shape, Work};
+
+/// Twelve heads, each with keys of its own, as in BERT and GPT-2.
+const OWN: [usize; 2] = [12, 12];
+/// Thirty-two heads that share the keys of eight, as in Llama 3.
+const SHARED: [usize; 2] = [32, 8];
+
+/// The cases, in the order in which they are measured.
+pub fn cases() -> Vec<Case> {
+    let own = |n| Shape::prefill(OWN, 64, n);
+    let shared = |n| Shape::prefill(SHARED, 128, n);
+    let decode = |kv_len| Shape::decode(SHARED, 128, kv_len);
+    let full = |name, shape| Case::new(name, shape, Work::full(shape), plain(Params::for_head_dim));
+    let causal = |name, shape| Case::new(name, shape, Work::causal(shape), plain(causal_params));
+    let windowed = |name, shape| Case::new(name, shape, Work::visible(shape, &window512(64)), plain(window512));
+    let decoded = |name, shape| Case::new(name, shape, Work::cache(shape, size_of::<f32>()), plain(causal_params));
+    vec![
+        full("f32 h12 d64 n512 full", own(512)),
+        full("f32 h12 d64 n2048 full", own(2048)),
+        full("f32 h12 d64 n8192 full", own(8192)),
+        causal("f32 h12 d64 n512 causal", own(512)),
+        causal("f32 h12 d64 n2048 causal", own(2048)),
+        causal("f32 h12 d64 n8192 causal", own(8192)),
+        causal("f32 h32/8 d128 n2048 causal", shared(2048)),
+        causal("f32 h32/8 d128 n4096 causal", shared(4096)),
+        windowed("f32 h12 d64 n8192 window512", own(8192)),
+        decoded("f32 decode h32/8 d128 kv4096", decode(4096)),
+        decoded("f32 decode h32/8 d128 kv16384", decode(16384)),
+        decoded("f32 decode h32/8 d128 kv65536", decode(65536)),
+    ]
+}
+
+fn causal_params(head_dim: usize) -> Params {
+    Params { causal: true, ..Params::for_head_dim(head_dim) }
+}
+
+/// Each token sees itself and the 511 before it.
+fn window512(head_dim: usize) -> Params {
+    Params { window: Some(Window { left: 511, right: 0 }), ..causal_params(head_dim) }
+}
+
+/// The forward pass in f32.
+fn plain(params: fn(usize) -> Params) -> impl Fn(Shape) -> Result<Once, Error> {
+    move |shape| {
+        let Shape { batch, q_len, kv_len, q_heads, kv_heads, head_dim } = shape;
+        let q = normal(1, batch * q_len * q_heads * head_dim);
+        let [k, v] = [2, 3].map(|seed| normal(seed, batch * kv_len * kv_heads * head_dim));
+        let (params, isa) = (params(head_dim), Isa::detect());
+        Ok(Box::new(move || {
+            let q = View::new(&q, [batch, q_len, q_heads, head_dim])?;
+            let [k, v] = [
+                View::new(&k, [batch, kv_len, kv_heads, head_dim])?,
+                View::new(&v, [batch, kv_len, kv_heads, head_dim])?,
+            ];
+            forward(q, k, v, &params, isa).map(|done| drop(std::hint::black_box(done)))
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cases;
+    use crate::{Shape, Work};
+
+    #[test]
+    fn names_say_what_the_sizes_are() {
+        for case in cases() {
+            let Shape { q_len, kv_len, q_heads, kv_heads, head_dim, .. } = case.shape;
+            let heads = if q_heads == kv_heads { format!("h{q_heads}") } else { format!("h{q_heads}/{kv_heads}") };
+            let length = if q_len == 1 { format!("kv{kv_len}") } else { format!("n{q_len}") };
+            let says = |word: String| case.name.split(' ').any(|found| found == word);
+            assert!(says(heads) && says(format!("d{head_dim}")), "{}", case.name);
+            assert!(says(length) || case.name.contains("packed"), "{}", case.name);
+            assert_eq!(matches!(case.work, Work::Bytes(_)), case.name.contains("decode"), "{}", case.name);
+        }
+        let mut names: Vec<&str> = cases().iter().map(|case| case.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), cases().len(), "a name is one case's");
+    }
+
+    /// At sizes that take no time.
+    #[test]
+    fn every_case_runs() {
+        for case in cases() {
+            let Shape { q_len, kv_len, .. } = case.shape;
+            let small = Shape { q_len: q_len.min(40), kv_len: kv_len.min(40), ..case.shape };
+            let mut once = (case.prepare)(small).unwrap();
+            once().unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        }
+    }
+}
