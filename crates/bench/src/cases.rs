@@ -1,6 +1,8 @@
 //! Every case there is. A new one is one entry: its name, its sizes, its useful work, and what runs it once.
 
-use attnscope_kernel::{Error, Isa, Params, View, Window, forward};
+use attnscope_kernel::{
+    Element, Error, Isa, Observe, Params, Segments, View, Window, bf16, f16, forward, forward_observed,
+};
 
 use crate::inputs::normal;
 use crate::{Case, Once, Shape, Work};
@@ -15,10 +17,14 @@ pub fn cases() -> Vec<Case> {
     let own = |n| Shape::prefill(OWN, 64, n);
     let shared = |n| Shape::prefill(SHARED, 128, n);
     let decode = |kv_len| Shape::decode(SHARED, 128, kv_len);
-    let full = |name, shape| Case::new(name, shape, Work::full(shape), plain(Params::for_head_dim));
-    let causal = |name, shape| Case::new(name, shape, Work::causal(shape), plain(causal_params));
-    let windowed = |name, shape| Case::new(name, shape, Work::visible(shape, &window512(64)), plain(window512));
-    let decoded = |name, shape| Case::new(name, shape, Work::cache(shape, size_of::<f32>()), plain(causal_params));
+    let full = |name, shape| Case::new(name, shape, Work::full(shape), run::<f32>(plain));
+    let bf16 = |name, shape| Case::new(name, shape, Work::full(shape), run::<bf16>(plain));
+    let f16 = |name, shape| Case::new(name, shape, Work::full(shape), run::<f16>(plain));
+    let causal = |name, shape| Case::new(name, shape, Work::causal(shape), run::<f32>(causal_params));
+    let only = |name, shape, params: fn(Shape) -> Params| {
+        Case::new(name, shape, Work::visible(shape, &params(shape)), run::<f32>(params))
+    };
+    let decoded = |name, shape| Case::new(name, shape, Work::cache(shape, size_of::<f32>()), run::<f32>(causal_params));
     vec![
         full("f32 h12 d64 n512 full", own(512)),
         full("f32 h12 d64 n2048 full", own(2048)),
@@ -28,36 +34,74 @@ pub fn cases() -> Vec<Case> {
         causal("f32 h12 d64 n8192 causal", own(8192)),
         causal("f32 h32/8 d128 n2048 causal", shared(2048)),
         causal("f32 h32/8 d128 n4096 causal", shared(4096)),
-        windowed("f32 h12 d64 n8192 window512", own(8192)),
+        bf16("bf16 h12 d64 n2048 full", own(2048)),
+        f16("f16 h12 d64 n2048 full", own(2048)),
+        only("f32 h12 d64 n8192 window512", own(8192), window512),
+        only("f32 packed64x128 h12 d64 full", own(64 * 128), packed128),
+        Case::new("f32 h12 d64 n2048 full stats+map", own(2048), Work::full(own(2048)), observed()),
         decoded("f32 decode h32/8 d128 kv4096", decode(4096)),
         decoded("f32 decode h32/8 d128 kv16384", decode(16384)),
         decoded("f32 decode h32/8 d128 kv65536", decode(65536)),
     ]
 }
 
-fn causal_params(head_dim: usize) -> Params {
-    Params { causal: true, ..Params::for_head_dim(head_dim) }
+fn plain(shape: Shape) -> Params {
+    Params::for_head_dim(shape.head_dim)
+}
+
+fn causal_params(shape: Shape) -> Params {
+    Params { causal: true, ..plain(shape) }
 }
 
 /// Each token sees itself and the 511 before it.
-fn window512(head_dim: usize) -> Params {
-    Params { window: Some(Window { left: 511, right: 0 }), ..causal_params(head_dim) }
+fn window512(shape: Shape) -> Params {
+    Params { window: Some(Window { left: 511, right: 0 }), ..causal_params(shape) }
 }
 
-/// The forward pass in f32.
-fn plain(params: fn(usize) -> Params) -> impl Fn(Shape) -> Result<Once, Error> {
+/// Texts of 128 tokens, one after another.
+fn packed128(shape: Shape) -> Params {
+    let ends: Vec<usize> = (0..shape.q_len).step_by(128).chain([shape.q_len]).collect();
+    Params { segments: Segments::new(ends.clone(), ends).ok(), ..plain(shape) }
+}
+
+/// The forward pass on numbers stored as `T`.
+fn run<T: Element>(params: fn(Shape) -> Params) -> impl Fn(Shape) -> Result<Once, Error> {
+    prepared(params, |q: View<T>, k, v, params| {
+        forward(q, k, v, params, Isa::detect()).map(|done| drop(std::hint::black_box(done)))
+    })
+}
+
+/// The forward pass that leaves statistics of every row and a map of every head.
+fn observed() -> impl Fn(Shape) -> Result<Once, Error> {
+    let observe = Observe { rows: true, map: Some(128) };
+    prepared(plain, move |q: View<f32>, k, v, params| {
+        forward_observed::<f32, f32>(q, k, v, params, Isa::detect(), observe)
+            .map(|done| drop(std::hint::black_box(done)))
+    })
+}
+
+/// Makes q, k and v, and hands them to `once` each time.
+fn prepared<T: Element>(
+    params: fn(Shape) -> Params,
+    once: impl Fn(View<T>, View<T>, View<T>, &Params) -> Result<(), Error> + Copy + 'static,
+) -> impl Fn(Shape) -> Result<Once, Error> {
     move |shape| {
         let Shape { batch, q_len, kv_len, q_heads, kv_heads, head_dim } = shape;
-        let q = normal(1, batch * q_len * q_heads * head_dim);
-        let [k, v] = [2, 3].map(|seed| normal(seed, batch * kv_len * kv_heads * head_dim));
-        let (params, isa) = (params(head_dim), Isa::detect());
+        let stored = |seed, len| {
+            let mut numbers = vec![T::zero(); len];
+            T::narrow(&normal(seed, len), &mut numbers);
+            numbers
+        };
+        let q = stored(1, batch * q_len * q_heads * head_dim);
+        let [k, v] = [2, 3].map(|seed| stored(seed, batch * kv_len * kv_heads * head_dim));
+        let params = params(shape);
         Ok(Box::new(move || {
             let q = View::new(&q, [batch, q_len, q_heads, head_dim])?;
             let [k, v] = [
                 View::new(&k, [batch, kv_len, kv_heads, head_dim])?,
                 View::new(&v, [batch, kv_len, kv_heads, head_dim])?,
             ];
-            forward(q, k, v, &params, isa).map(|done| drop(std::hint::black_box(done)))
+            once(q, k, v, &params)
         }))
     }
 }

@@ -27,7 +27,7 @@ impl Work {
     /// The cells alone that `params` leaves visible.
     pub fn visible(shape: Shape, params: &Params) -> Self {
         let mask = Mask::new(params, shape.q_len, shape.kv_len);
-        let cells: usize = (0..shape.q_len).map(|query| mask.visible(query).len()).sum();
+        let cells: usize = (0..shape.q_len).map(|query| mask.span(query).len()).sum();
         Self::Flops(cell(shape) * cells as f64)
     }
 

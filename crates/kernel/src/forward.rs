@@ -148,7 +148,7 @@ pub fn forward_observed<T: Element, O: Element>(
         let mut map = BlockMap::new(&shape, &mask, side);
         // In the order of the text, so that the last digits do not depend on which thread was first.
         let mut strips = strips.into_inner().unwrap_or_else(PoisonError::into_inner);
-        strips.sort_by_key(|(at, _): &((usize, usize, usize), Vec<Strip>)| *at);
+        strips.sort_by_key(|(at, _): &PanelStrips| *at);
         strips.iter().for_each(|(_, strips)| map.add(&shape, strips));
         map.finish()
     });
@@ -261,6 +261,9 @@ fn work<'a, T, O>(operands: &Operands<T>, mut tasks: Vec<Task<'a, O>>) -> Vec<Wo
     work
 }
 
+/// What one panel saw of a map, by (batch, kv_head, first row).
+type PanelStrips = ((usize, usize, usize), Vec<Strip>);
+
 /// What every panel reads.
 struct Operands<'a, T> {
     q: View<'a, T>,
@@ -271,8 +274,7 @@ struct Operands<'a, T> {
     mask: Mask<'a>,
     /// Whether statistics of rows are wanted, and the side of a map's blocks.
     observe: (bool, Option<usize>),
-    /// What the panels saw of the map, by (batch, kv_head, first row).
-    strips: &'a Mutex<Vec<((usize, usize, usize), Vec<Strip>)>>,
+    strips: &'a Mutex<Vec<PanelStrips>>,
 }
 
 impl<T> Clone for Operands<'_, T> {

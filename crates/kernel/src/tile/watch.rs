@@ -258,7 +258,7 @@ impl<F, const N: usize> Watch<F, N> {
             let below = online.row_max[r] - lse2[r];
             let norm = exp2(simd, below);
             max[r] = norm;
-            distance[r] = distance[r] * norm;
+            distance[r] *= norm;
             // H = lse row_sum - sum of A s = -(below row_sum + weighted) / Z, in nats.
             let sum = below.max(F::splat(simd, -200.0)).mul_add(online.row_sum[r], entropy[r]);
             entropy[r] = sum * norm * F::splat(simd, -std::f32::consts::LN_2);
