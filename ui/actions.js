@@ -114,6 +114,17 @@ export const chooseHead = (head) => move({ head });
 /** @param {Partial<{query: number, key: number}>} spot */
 export const choose = (spot) => move(spot);
 
+/** Lets a token ask: its row, and in it the key that it attends to most. @param {number} query */
+export function letAsk(query) {
+  const { row, trace, view } = get();
+  const site = trace.value && siteOf(trace.value, view);
+  if (!site || trace.busy) return;
+  const asks = clamp(query, site.q_len);
+  // The row that is here is not asked for again.
+  const here = row.value && row.value.query.index === asks && asks === view.query ? row.value : null;
+  return move({ query: asks, key: here ? strongest(here) : null });
+}
+
 /**
  * A step in one direction, held at the edges.
  * @param {'query' | 'key' | 'head' | 'layer'} what

@@ -80,6 +80,7 @@ function sentence(meta, view, grid) {
       { class: 'found' },
       best.slice(0, NAMED).map((facts) => named(facts, by)),
       found > NAMED ? h('span', { class: 'note' }, `and ${found - NAMED} more, in the picture`) : null,
+      found > 0 && rule ? h('span', { class: 'note' }, `${STATISTICS[by].says.replace('.', '')}; click one to open it`) : null,
       found === 0 && known > 0
         ? h(
             'span',

@@ -3,13 +3,15 @@
 
 /** @import { Meta, Row } from '../contract.js' */
 /** @import { View } from '../address.js' */
-import { choose, step } from '../actions.js';
+import { letAsk } from '../actions.js';
+import { get } from '../store.js';
 import { h } from '../dom.js';
-import { handMade, named, tokenText } from '../figures.js';
+import { named, tokenText } from '../figures.js';
 import { show } from '../numbers.js';
 import { lookOf, placesOf, shadeOf } from '../shades.js';
 import { spoken } from '../tokens.js';
 import { Part } from './part.js';
+import { RowAnswer } from './row-answer.js';
 
 /** More words than this are not a ribbon any more; then those around the query are shown. */
 const MOST = 600;
@@ -69,7 +71,7 @@ export class TokenRibbon extends Part {
     this.#words = slice.map((token, i) =>
       h(
         'button',
-        { type: 'button', class: 'word', onclick: () => choose({ query: this.#from + i }) },
+        { type: 'button', class: 'word', onclick: () => letAsk(this.#from + i) },
         tokenText(token),
       ),
     );
@@ -85,10 +87,12 @@ export class TokenRibbon extends Part {
         h(
           'p',
           { class: 'label' },
-          'Click a word to let it ask. The shade is how much it looks at each: its ',
+          'Click a word to let it ask. The shade is how much it attends to each: its ',
           named('weight', 'weight'),
           's.',
+          spaced ? null : ' · is a space.',
         ),
+        new RowAnswer(),
       ),
       meta.kind === 'example' && story(),
     );
@@ -120,8 +124,7 @@ const story = () =>
     { class: 'lead' },
     'Who was tired? To tell, ',
     h('em', null, 'it'),
-    ' has to find the robot or the patient. One attention head decides here, and every number of its decision can be read below. ',
-    handMade(),
+    ' has to find the robot or the patient. One attention head decides here, and every number of its decision can be read below.',
   );
 
 /**
@@ -156,7 +159,7 @@ function walk(event) {
   const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (!by) return;
   event.preventDefault();
-  step('query', by);
+  letAsk((get().view.query ?? 0) + by);
 }
 
 customElements.define('token-ribbon', TokenRibbon);

@@ -9,7 +9,7 @@ import { Chapter } from '../chapter.js';
 import { choice } from '../controls/choice.js';
 import { example, scratch } from '../engine.js';
 import { heat } from '../figures/heat.js';
-import { answer, inspect, lead, para, scene, stops, tryThis } from '../prose.js';
+import { answer, inspect, lead, para, remark, scene, stops, tryThis } from '../prose.js';
 import { whole } from '../route.js';
 
 /** @typedef {'product' | 'scores' | 'weights'} Stage */
@@ -89,6 +89,7 @@ class AllPairs extends Chapter {
           para`Row ${h('em', null, 'i')} of ${title('Q', 'q')} meets column ${h('em', null, 'j')} of ${title('K', 'k')}${h('sup', null, 'T')} where they cross. Move over the square and watch which two vectors light up.`,
           stages.element,
           told.element,
+          remark`A full cell is above 0, a hatched or grey one below; the deeper, the larger.`,
           link,
         ],
         [
