@@ -36,8 +36,12 @@ export async function openAddress() {
 /** @param {string} id */
 export const chooseSource = (id) => open({ ...EMPTY_VIEW, source: id, tab: get().view.tab });
 
+/** What has been read stays where there is nothing new to read. @param {string} text */
+export const chooseText = (text) =>
+  text.trim() === '' ? set({ notice: 'There is no text to read. Write a few words, then press Run.' }) : read(text);
+
 /** @param {string} text */
-export const chooseText = (text) => open({ ...get().view, text, query: null, key: null, pins: [] });
+const read = (text) => open({ ...get().view, text, query: null, key: null, pins: [] });
 
 /** @param {boolean} causal */
 export const chooseMask = (causal) => open({ ...get().view, causal });

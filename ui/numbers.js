@@ -99,6 +99,9 @@ export function percent(value) {
   return `${hundred.toFixed(hundred < 9.95 || (hundred >= 99.5 && hundred < 100) ? 1 : 0)}%`;
 }
 
+/** So many tokens. @param {number} tokens */
+export const counted = (tokens) => `${tokens.toLocaleString('en')} ${tokens === 1 ? 'token' : 'tokens'}`;
+
 /**
  * Text on its way to the clipboard: the typographic minus becomes one that programs can read.
  * @param {string} text

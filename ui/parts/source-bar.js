@@ -111,9 +111,7 @@ const howToGetOne = () =>
   h(
     'span',
     { class: 'note' },
-    'For a trained model: ',
-    h('code', null, 'tools/fetch-models'),
-    ' and start again, or ',
+    'To look at a trained model: ',
     h('code', null, 'attnscope view MODEL'),
     ', a folder or a .gguf file.',
   );
@@ -132,7 +130,7 @@ function waiting(source) {
     `Running ${source?.label ?? 'it'}… `,
     stage,
     clock,
-    h('button', { type: 'button', class: 'stop', 'data-focus': 'stop', onclick: stopRun }, 'Stop'),
+    h('button', { type: 'button', class: 'quiet stop', 'data-focus': 'stop', onclick: stopRun }, 'Stop'),
   );
   const since = get().trace.since;
   const tick = () => {

@@ -9,7 +9,7 @@ import { h } from '../dom.js';
 import { named, tokenText } from '../figures.js';
 import { show } from '../numbers.js';
 import { lookOf, placesOf, shadeOf } from '../shades.js';
-import { spoken } from '../tokens.js';
+import { direction, spoken } from '../tokens.js';
 import { Part } from './part.js';
 import { RowAnswer } from './row-answer.js';
 
@@ -17,7 +17,7 @@ import { RowAnswer } from './row-answer.js';
 const MOST = 600;
 
 export class TokenRibbon extends Part {
-  #line = h('p', { class: 'ribbon', dir: 'auto' });
+  #line = h('p', { class: 'ribbon' });
   /** The words on the line, made once for a text. @type {HTMLButtonElement[]} */
   #words = [];
   #from = 0;
@@ -66,6 +66,7 @@ export class TokenRibbon extends Part {
     if (there) return;
     const had = this.contains(document.activeElement);
     this.#of = tokens;
+    this.#line.dir = direction(tokens);
     this.#from = Math.max(0, Math.min(tokens.length - MOST, query - MOST / 2));
     const slice = tokens.slice(this.#from, this.#from + MOST);
     this.#words = slice.map((token, i) =>
@@ -90,7 +91,7 @@ export class TokenRibbon extends Part {
           'Click a word to let it ask. The shade is how much it attends to each: its ',
           named('weight', 'weight'),
           's.',
-          spaced ? null : ' · is a space.',
+          spaced ? null : h('span', { class: 'whole' }, ' The dot is a space.'),
         ),
         new RowAnswer(),
       ),
@@ -156,9 +157,11 @@ function shade(word, index, meta, row, view, theme, place) {
 
 /** @param {KeyboardEvent} event */
 function walk(event) {
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!by) return;
+  const right = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!right) return;
   event.preventDefault();
+  const line = /** @type {HTMLElement} */ (event.currentTarget);
+  const by = line.dir === 'rtl' ? -right : right;
   letAsk((get().view.query ?? 0) + by);
 }
 
