@@ -216,6 +216,9 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   });
 
   for (const route of [
+    '2?turned=45',
+    '4?show=scores',
+    '6?key=4',
     '8?step=3&token=1&part=0.25',
     '9?query=6&key=8&change=3&peek=yes&style=cross',
     '10?change=2&peek=yes',
