@@ -11,10 +11,10 @@ import { Part } from './part.js';
 export class RowAnswer extends Part {
   begin() {
     this.watch(
-      (s) => [s.row.value, s.trace.value, s.view],
-      (row, meta, view) => {
+      ({ row, trace, view }) => [row.value, trace.value, view.layer, view.head, view.query, view.key],
+      (row, meta, layer, head, query, key) => {
         const [most] = row?.strongest ?? [];
-        if (!row || !meta || !most || !fits(row, meta, view)) return this.show();
+        if (!row || !meta || !most || !fits(row, meta, { layer, head, query })) return this.show();
         this.show(
           h(
             'p',
@@ -34,7 +34,7 @@ export class RowAnswer extends Part {
             ),
             ': ',
             num(most.weight, 'weight', precise(most.weight)),
-            view.key === null || view.key === most.index ? null : h('span', { class: 'note' }, ' another is chosen below'),
+            key === null || key === most.index ? null : h('span', { class: 'note' }, ' another is chosen below'),
           ),
         );
       },
@@ -42,7 +42,7 @@ export class RowAnswer extends Part {
   }
 }
 
-/** Whether the row is of what is in view: a new one may still be on its way. @param {Row} row @param {Meta} meta @param {View} view */
+/** Whether the row is of what is in view: a new one may still be on its way. @param {Row} row @param {Meta} meta @param {Pick<View, 'layer' | 'head' | 'query'>} view */
 const fits = (row, meta, view) =>
   row.weights.length === meta.tokens.length &&
   row.query.index === view.query &&
