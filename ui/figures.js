@@ -83,11 +83,11 @@ export function stepBlock(index, title, ...body) {
 
 /** Where the lesson explains a step. @type {Record<number, [number, string]>} */
 const CHAPTER_OF = {
-  1: [3, 'One pair'],
+  1: [3, 'Why multiply?'],
   2: [5, 'Why divide by √d?'],
   3: [9, 'Why a mask?'],
   4: [6, 'Why softmax?'],
-  6: [7, 'Mixing values'],
+  6: [7, 'Why an average?'],
 };
 
 /** @param {number} step */
