@@ -94,7 +94,11 @@ const CHAPTER_OF = {
 function chapterLink(step) {
   const [chapter, name] = CHAPTER_OF[step] ?? [];
   if (chapter === undefined) return null;
-  return h('a', { class: 'chapter-link', href: `/ui/learn.html#/${chapter}`, title: `Chapter ${chapter} of the lesson` }, name);
+  return h(
+    'a',
+    { class: 'chapter-link', href: `/ui/learn.html#/${chapter}`, title: `Chapter ${chapter} of the lesson` },
+    name,
+  );
 }
 
 /**

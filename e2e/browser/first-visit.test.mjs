@@ -50,7 +50,9 @@ for (const [width, height] of [
       await page.locator('[data-focus="layer-select"]').selectOption('3');
       await page.getByRole('button', { name: 'Head 2', exact: true }).click();
       await page.getByRole('button', { name: /^token 6, it/ }).click();
-      await page.waitForFunction(() => /it\s*6\s*attends most to/.test(document.querySelector('row-answer')?.textContent ?? ''));
+      await page.waitForFunction(() =>
+        /it\s*6\s*attends most to/.test(document.querySelector('row-answer')?.textContent ?? ''),
+      );
       const { strongest } = await cliJson('row', SMOLLM, '--layer', 3, '--head', 2, '--query', 6);
       const [most] = strongest;
       const answer = page.locator('row-answer');
@@ -78,7 +80,9 @@ for (const [width, height] of [
       assert.match(await page.locator('heads-headline h2').innerText(), new RegExp(`^${wanted.length} of`));
       const found = await page
         .locator('.found-head')
-        .evaluateAll((heads) => heads.map((one) => `${one.getAttribute('data-layer')}.${one.getAttribute('data-head')}`));
+        .evaluateAll((heads) =>
+          heads.map((one) => `${one.getAttribute('data-layer')}.${one.getAttribute('data-head')}`),
+        );
       assert.deepEqual(found.sort(), wanted);
     });
 
@@ -109,14 +113,11 @@ describe('a first visit without a model', () => {
     const words = page.locator('.word');
     for (const i of [4, 8, 4, 4]) {
       await words.nth(i).click();
-      await page.waitForFunction(
-        (query) => {
-          const hash = new URLSearchParams(location.hash.slice(1));
-          const most = document.querySelector('row-answer .tok-k sub')?.textContent;
-          return hash.get('query') === String(query) && most !== undefined && hash.get('key') === most;
-        },
-        i,
-      );
+      await page.waitForFunction((query) => {
+        const hash = new URLSearchParams(location.hash.slice(1));
+        const most = document.querySelector('row-answer .tok-k sub')?.textContent;
+        return hash.get('query') === String(query) && most !== undefined && hash.get('key') === most;
+      }, i);
     }
     // Another key of the same row; then the row again.
     await page.keyboard.press('Escape');

@@ -174,7 +174,12 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
     const { page } = await openChapter(browser, server.url, '5?seed=3&keys=8&power=4');
     await settled(page);
     const said = await (await fetch(`${server.url}api/scratch/scale?seed=3&samples=400&keys=8`)).json();
-    const tops = () => page.locator('.answer').nth(1).locator('data').evaluateAll((all) => all.map((one) => Number(one.getAttribute('value'))));
+    const tops = () =>
+      page
+        .locator('.answer')
+        .nth(1)
+        .locator('data')
+        .evaluateAll((all) => all.map((one) => Number(one.getAttribute('value'))));
     const check = async (/** @type {number} */ power) => {
       const { row_raw, row_scaled } = said.points[power];
       const [raw, scaled, steep, mild] = await tops();
@@ -187,7 +192,10 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
     await page.getByRole('button', { name: /^d = 1024:/ }).click();
     await page.waitForFunction(() => location.hash.includes('power=10'));
     await check(10);
-    assert.equal(await page.locator('.rows-by-length [aria-pressed=true]').getAttribute('aria-label'), await page.evaluate(() => document.activeElement?.getAttribute('aria-label')));
+    assert.equal(
+      await page.locator('.rows-by-length [aria-pressed=true]').getAttribute('aria-label'),
+      await page.evaluate(() => document.activeElement?.getAttribute('aria-label')),
+    );
   });
 
   test('7: a value leaves A bit-identical, a key does not', async () => {

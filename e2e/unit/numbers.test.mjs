@@ -2,7 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { counted, exactDecimals, forClipboard, percent, precise, show, tidy, tiny, together } from '../../ui/numbers.js';
+import {
+  counted,
+  exactDecimals,
+  forClipboard,
+  percent,
+  precise,
+  show,
+  tidy,
+  tiny,
+  together,
+} from '../../ui/numbers.js';
 
 test('the example’s numbers read as in the text', () => {
   assert.equal(show(1.9), '1.90');

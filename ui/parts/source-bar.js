@@ -102,7 +102,9 @@ export class SourceBar extends Part {
 
 /** The sources by what they are, each kind with its name. @param {Source[]} sources @returns {[string, Source[]][]} */
 function kinds(sources) {
-  const found = KINDS.map(([kind, name]) => /** @type {[string, Source[]]} */ ([name, sources.filter((s) => s.kind === kind)]));
+  const found = KINDS.map(
+    ([kind, name]) => /** @type {[string, Source[]]} */ ([name, sources.filter((s) => s.kind === kind)]),
+  );
   return found.filter(([, those]) => those.length > 0);
 }
 

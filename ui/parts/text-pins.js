@@ -121,7 +121,11 @@ function one({ meta, spread, i, pinned, most }) {
         ? h(
             'li',
             { class: 'rest' },
-            h('span', null, `${(order.length - LISTED).toLocaleString('en')} ${order.length - LISTED === 1 ? 'other' : 'others'}`),
+            h(
+              'span',
+              null,
+              `${(order.length - LISTED).toLocaleString('en')} ${order.length - LISTED === 1 ? 'other' : 'others'}`,
+            ),
             // All of them together may be far more than a full bar.
             to && rest <= most ? bar(rest, most) : h('span', null),
             num(rest, 'weight'),

@@ -70,11 +70,7 @@ export class TokenRibbon extends Part {
     this.#from = Math.max(0, Math.min(tokens.length - MOST, query - MOST / 2));
     const slice = tokens.slice(this.#from, this.#from + MOST);
     this.#words = slice.map((token, i) =>
-      h(
-        'button',
-        { type: 'button', class: 'word', onclick: () => letAsk(this.#from + i) },
-        tokenText(token),
-      ),
+      h('button', { type: 'button', class: 'word', onclick: () => letAsk(this.#from + i) }, tokenText(token)),
     );
     const spaced = tokens.every((token) => !/\s/.test(token.text));
     this.#line.replaceChildren(

@@ -156,7 +156,11 @@ class Mixing extends Chapter {
           h('div', null, kHead, kSliders.element),
           same,
           told.element,
-          h('div', { class: 'row' }, button('Back to the example', () => start(token))),
+          h(
+            'div',
+            { class: 'row' },
+            button('Back to the example', () => start(token)),
+          ),
         ],
         [
           place,

@@ -28,7 +28,10 @@ class Mask extends Chapter {
   /** @param {Example} open @param {Example} causal */
   #build(open, causal) {
     const { tokens } = open.meta;
-    let at = { row: whole(this.params, 'query', 4, tokens.length), column: whole(this.params, 'key', 1, tokens.length) };
+    let at = {
+      row: whole(this.params, 'query', 4, tokens.length),
+      column: whole(this.params, 'key', 1, tokens.length),
+    };
     let masked = this.params.get('mask') !== 'none';
     const list = bars({ label: 'The row before (outlines) and after the mask', tokens, term: 'weight' });
     const told = answer();

@@ -89,12 +89,7 @@ export function cacheSteps(chapter, source) {
     controls: h(
       'div',
       { class: 'stack-figure' },
-      h(
-        'div',
-        { class: 'inline-field' },
-        field,
-        button('Write on', go),
-      ),
+      h('div', { class: 'inline-field' }, field, button('Write on', go)),
       step.element,
     ),
     figure: box,
