@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use attnscope_inspect::{At, Row, Trace};
+use attnscope_inspect::{At, Row, Trace, Wanted};
 
 use crate::numbers::{self, Grid};
 use crate::paint::{MAX_DPI, Scene, png, svg};
@@ -111,6 +111,20 @@ pub struct Exported {
 /// # Errors
 /// If the trace has no answer, the answer has no such form, or it is too large.
 pub fn export(trace: &Trace, what: &What, style: &Style, format: Format) -> Result<Exported, Error> {
+    export_while(trace, what, style, format, Wanted::ALWAYS)
+}
+
+/// As [`export`], for as long as it is wanted.
+///
+/// # Errors
+/// As [`export`], or if it is wanted no longer.
+pub fn export_while(
+    trace: &Trace,
+    what: &What,
+    style: &Style,
+    format: Format,
+    wanted: Wanted,
+) -> Result<Exported, Error> {
     if !(36..=MAX_DPI).contains(&style.dpi) {
         return Err(Error::Resolution(style.dpi));
     }
@@ -119,11 +133,11 @@ pub fn export(trace: &Trace, what: &What, style: &Style, format: Format) -> Resu
             let site = trace.site(place.site, place.layer)?;
             let queries = within("queries", queries.as_ref(), site.q_len())?;
             let keys = within("keys", keys.as_ref(), site.kv_len())?;
-            map(trace, *place, queries, keys, style, format)
+            map(trace, *place, queries, keys, style, format, wanted)
         }
         What::Row { place, query } => row(trace, *place, *query, style, format),
         What::Cell { at, query, key } => cell(trace, *at, *query, *key, format),
-        What::Heads { layer } => heads(trace, *layer, style, format),
+        What::Heads { layer } => heads(trace, *layer, style, format, wanted),
     }
 }
 
@@ -143,14 +157,15 @@ fn map(
     keys: Range<usize>,
     style: &Style,
     format: Format,
+    wanted: Wanted,
 ) -> Result<Exported, Error> {
-    let grid = || Grid::read(trace, place, queries.clone(), keys.clone());
+    let grid = || Grid::read(trace, place, queries.clone(), keys.clone(), wanted);
     match format {
         Format::Csv => whole(numbers::map_csv(&grid()?)?),
         Format::Json => whole(numbers::map_json(&grid()?)?),
         Format::Npz => whole(numbers::map_npz(&grid()?)?),
         Format::Png | Format::Svg | Format::Html => {
-            let (scene, note) = picture::map(trace, place, queries.clone(), keys.clone(), style)?;
+            let (scene, note) = picture::map(trace, place, queries.clone(), keys.clone(), style, wanted)?;
             // The page shows numbers only where they are few, so only then are they recalled.
             let few = queries.len().max(keys.len()) <= numbers::MOST_IN_TABLE;
             let grid = if few && format == Format::Html { Some(grid()?) } else { None };
@@ -184,8 +199,14 @@ fn cell(trace: &Trace, at: At, query: usize, key: usize, format: Format) -> Resu
     }
 }
 
-fn heads(trace: &Trace, layer: Option<usize>, style: &Style, format: Format) -> Result<Exported, Error> {
-    let heads = || trace.heads(layer);
+fn heads(
+    trace: &Trace,
+    layer: Option<usize>,
+    style: &Style,
+    format: Format,
+    wanted: Wanted,
+) -> Result<Exported, Error> {
+    let heads = || trace.heads_with(layer, wanted, |_| {});
     match format {
         Format::Csv => whole(numbers::heads_csv(&heads()?)?),
         Format::Json => whole(numbers::document(&heads()?)?),

@@ -11,7 +11,7 @@ mod readable;
 mod terminal;
 
 pub use error::Error;
-pub use export::{Exported, Format, What, export};
+pub use export::{Exported, Format, What, export, export_while};
 pub use paint::{Palette, Theme};
 pub use picture::{CAVEAT, Place, Scale, Style};
 pub use readable::{fit, readable};

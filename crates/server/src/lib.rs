@@ -11,6 +11,7 @@
 //! | `openapi.json` | what can be asked and what is answered, held to the routes by tests |
 //! | `guard`, `access`, `headers`, `limits` | who may ask; what the page may do; how long and how badly an answer may go |
 //! | `queue` | one model at a time, and who is next |
+//! | `lanes` | threads for maps that a reader waits for, and others for long work |
 //! | `work` | blocking work, and noticing that nobody waits for it any more |
 //! | `extract`, `error` | every refusal is `{"error": "what, where, what to do"}` |
 //!
@@ -26,6 +27,7 @@ mod error;
 mod extract;
 mod guard;
 mod headers;
+mod lanes;
 mod limits;
 mod meta;
 mod queue;

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use attnscope_inspect::Trace;
+use attnscope_inspect::{Trace, Wanted};
 
 use super::field::Field;
 use super::hidden::sentence;
@@ -37,8 +37,9 @@ pub(crate) fn map(
     queries: Range<usize>,
     keys: Range<usize>,
     style: &Style,
+    wanted: Wanted,
 ) -> Result<(Scene, Option<String>), Error> {
-    let field = Field::read(trace, place, queries, keys, MOST)?;
+    let field = Field::read(trace, place, queries, keys, MOST, wanted)?;
     let cell = cell_size(style, &field)?;
     let scale = style.scale(trace);
     let shades = Shades::new(scale, &field);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attnscope_inspect::{At, Pick, SiteKind, Trace};
-use attnscope_render::{Format, Palette, Place, Scale, Style, Theme, What};
+use attnscope_render::{Format, Palette, Place, Scale, Style, Theme, What, export_while};
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -76,11 +76,14 @@ pub(crate) async fn export(
 ) -> Result<Response, Error> {
     let what = wish.what(&kept.trace)?;
     // All cores, for every weight that is asked for.
+    let asker = app.asker();
     let turn = app.statistics().await?;
+    let waiting = asker.waiting();
     blocking(move || {
         let _turn = turn;
         let name = name(&kept.trace.model.name, &what, wish.format);
-        let made = attnscope_render::export(&kept.trace, &what, &wish.style(), wish.format)?;
+        let (trace, style) = (&kept.trace, wish.style());
+        let made = app.lanes.long(&waiting, |wanted| export_while(trace, &what, &style, wish.format, wanted))?;
         let headers = [
             (CONTENT_TYPE, wish.format.media_type().to_owned()),
             (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
