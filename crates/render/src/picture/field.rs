@@ -1,12 +1,12 @@
 use std::ops::Range;
 
-use attnscope_inspect::{Rectangle, Trace, Wanted};
+use attnscope_inspect::Rectangle;
 
-use super::Place;
+use super::{Blocks, Place, Source};
 use crate::Error;
 
 /// What a map shows: a weight for each of its cells, or a negative code where it is hidden. A map with more tokens than
-/// it has room for is pooled: each cell then is the largest weight of a block.
+/// it has room for is pooled: each cell then is the largest or the mean weight of a block.
 pub(super) struct Field {
     pub(super) queries: Range<usize>,
     pub(super) keys: Range<usize>,
@@ -16,17 +16,17 @@ pub(super) struct Field {
     pub(super) columns: usize,
     /// (rows x columns).
     pub(super) cells: Vec<f32>,
+    /// What a cell is of its block, where that is more than one weight.
+    pub(super) blocks: Blocks,
 }
 
 impl Field {
     /// The weights of a rectangle, pooled to at most `most` cells a side.
     pub(super) fn read(
-        trace: &Trace,
-        place: Place,
+        Source { trace, place, wanted, .. }: Source,
         queries: Range<usize>,
         keys: Range<usize>,
-        most: usize,
-        wanted: Wanted,
+        (most, blocks): (usize, Blocks),
     ) -> Result<Self, Error> {
         let parts = |len: usize| len.div_ceil(len.div_ceil(most.max(1)).max(1));
         let (rows, columns) = (parts(queries.len()), parts(keys.len()));
@@ -35,15 +35,16 @@ impl Field {
             trace.picked_tile(site, layer, head, queries.clone(), keys.clone())?.cells
         } else {
             let rectangle = Rectangle { queries: queries.clone(), keys: keys.clone(), rows, columns };
-            trace.picked_pooled(site, layer, head, &rectangle, wanted)?.max
+            blocks.of(trace.picked_pooled(site, layer, head, &rectangle, wanted)?)
         };
-        Ok(Self { queries, keys, rows, columns, cells })
+        Ok(Self { queries, keys, rows, columns, cells, blocks })
     }
 
     /// What one cell stands for, where that is more than one weight.
     pub(super) fn pooling(&self) -> Option<String> {
         let (down, across) = (self.queries.len().div_ceil(self.rows), self.keys.len().div_ceil(self.columns));
-        (down * across > 1).then(|| format!("each cell shows the largest weight of a block of {down} x {across}"))
+        let which = self.blocks.name();
+        (down * across > 1).then(|| format!("each cell shows the {which} weight of a block of {down} x {across}"))
     }
 
     /// The kinds of hidden cells there are, by their codes.
@@ -61,28 +62,28 @@ impl Field {
     }
 }
 
+/// The part-th of `parts` nearly equal parts of a range.
+pub(super) fn share(range: &Range<usize>, part: usize, parts: usize) -> Range<usize> {
+    let at = |part: usize| range.start + part * range.len() / parts;
+    at(part)..at(part + 1)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
-
-    use super::Field;
-    use crate::Place;
+    use super::{Field, share};
+    use crate::picture::Source;
+    use crate::{Blocks, Place};
     use attnscope_inspect::{Pick, SiteKind, Wanted, example::Example};
-
-    /// The part-th of `parts` nearly equal parts of a range.
-    fn share(range: &Range<usize>, part: usize, parts: usize) -> Range<usize> {
-        let at = |part: usize| range.start + part * range.len() / parts;
-        at(part)..at(part + 1)
-    }
 
     #[test]
     fn a_pooled_cell_is_the_largest_of_its_block() {
         let trace = Example::load().trace(true).unwrap();
         for head in [Pick::Head(0), Pick::Mean] {
             let place = Place { site: SiteKind::SelfAttention, layer: 0, head };
-            let exact = Field::read(&trace, place, 0..10, 1..10, 900, Wanted::ALWAYS).unwrap();
+            let from = Source { trace: &trace, place, wanted: Wanted::ALWAYS, left_out: &[] };
+            let exact = Field::read(from, 0..10, 1..10, (900, Blocks::Largest)).unwrap();
             assert_eq!((exact.rows, exact.columns, exact.pooling()), (10, 9, None));
-            let pooled = Field::read(&trace, place, 0..10, 1..10, 4, Wanted::ALWAYS).unwrap();
+            let pooled = Field::read(from, 0..10, 1..10, (4, Blocks::Largest)).unwrap();
             assert_eq!((pooled.rows, pooled.columns), (4, 3));
             assert_eq!(pooled.pooling().unwrap(), "each cell shows the largest weight of a block of 3 x 3");
             for (at, cell) in pooled.cells.iter().enumerate() {
