@@ -5,6 +5,7 @@
 //! | file | concern |
 //! | --- | --- |
 //! | `server` | a server, its life and its end |
+//! | `connections` | taking connections, and giving up those that do not say what they want |
 //! | `entry` | what can be looked at; opened on first use |
 //! | `runs`, `shelf` | making a trace, one model at a time; keeping the last few |
 //! | `routes/` | one file a concern: sources, traces, questions, maps, files to take along, the lesson, the page |
@@ -22,6 +23,7 @@
 
 mod access;
 mod app;
+mod connections;
 mod entry;
 mod error;
 mod extract;
