@@ -48,7 +48,7 @@ export class SourceBar extends Part {
           'data-focus': 'source',
           onchange: (event) => chooseSource(/** @type {HTMLSelectElement} */ (event.target).value),
         },
-        (sources.value ?? []).map((s) => h('option', { value: s.id, selected: s.id === id }, s.label)),
+        (sources.value ?? []).map((s) => h('option', { value: s.id, selected: s.id === id }, nameOf(s))),
       ),
       source?.kind === 'example' ? handMade() : source?.note ? h('span', { class: 'note' }, source.note) : null,
       source && !source.text_fixed ? this.#form(source) : null,
@@ -83,6 +83,9 @@ export class SourceBar extends Part {
   }
 }
 
+/** @param {Source} source */
+const nameOf = ({ label, quantisation }) => (quantisation ? `${label} (${quantisation})` : label);
+
 /**
  * A run takes seconds: say what is going on and for how long. Another choice may be made meanwhile.
  * @param {Source | undefined} source
@@ -94,7 +97,7 @@ function waiting(source) {
     'p',
     { class: 'status', role: 'status' },
     h('span', { class: 'spinner', 'aria-hidden': 'true' }),
-    `Running ${source?.label ?? 'it'}… `,
+    `Running ${source ? nameOf(source) : 'it'}… `,
     stage,
     clock,
     h('button', { type: 'button', class: 'stop', 'data-focus': 'stop', onclick: stopRun }, 'Stop'),

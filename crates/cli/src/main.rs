@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod label;
 mod output;
 
 use std::process::ExitCode;
