@@ -62,7 +62,7 @@ export class SourceBar extends Part {
           h(
             'optgroup',
             { label: name },
-            those.map((s) => h('option', { value: s.id, selected: s.id === id }, s.label)),
+            those.map((s) => h('option', { value: s.id, selected: s.id === id }, nameOf(s))),
           ),
         ),
       ),
@@ -118,6 +118,9 @@ const howToGetOne = () =>
     ', a folder or a .gguf file.',
   );
 
+/** @param {Source} source */
+const nameOf = ({ label, quantisation }) => (quantisation ? `${label} (${quantisation})` : label);
+
 /**
  * A run takes seconds: say what is going on and for how long. Another choice may be made meanwhile.
  * @param {Source | undefined} source
@@ -129,7 +132,7 @@ function waiting(source) {
     'p',
     { class: 'status', role: 'status' },
     h('span', { class: 'spinner', 'aria-hidden': 'true' }),
-    `Running ${source?.label ?? 'it'}… `,
+    `Running ${source ? nameOf(source) : 'it'}… `,
     stage,
     clock,
     h('button', { type: 'button', class: 'quiet stop', 'data-focus': 'stop', onclick: stopRun }, 'Stop'),

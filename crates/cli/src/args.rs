@@ -43,7 +43,7 @@ pub(crate) enum Command {
     Heads(HeadsArgs),
     /// Run a source and keep its trace in a file
     Trace(TraceArgs),
-    /// Take a map, a row, a cell or the heads along: PNG, SVG, HTML, npz, JSON or CSV
+    /// Take a map, a row, a column, a cell or the heads along: PNG, SVG, HTML, npz, JSON or CSV
     Export(ExportArgs),
     /// Go on with a text, one token after another
     Generate(GenerateArgs),
