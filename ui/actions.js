@@ -36,8 +36,12 @@ export async function openAddress() {
 /** @param {string} id */
 export const chooseSource = (id) => open({ ...EMPTY_VIEW, source: id, tab: get().view.tab });
 
+/** What has been read stays where there is nothing new to read. @param {string} text */
+export const chooseText = (text) =>
+  text.trim() === '' ? set({ notice: 'There is no text to read. Write a few words, then press Run.' }) : read(text);
+
 /** @param {string} text */
-export const chooseText = (text) => open({ ...get().view, text, query: null, key: null, pins: [] });
+const read = (text) => open({ ...get().view, text, query: null, key: null, pins: [] });
 
 /** @param {boolean} causal */
 export const chooseMask = (causal) => open({ ...get().view, causal });
@@ -113,6 +117,17 @@ export const chooseHead = (head) => move({ head });
 
 /** @param {Partial<{query: number, key: number}>} spot */
 export const choose = (spot) => move(spot);
+
+/** Lets a token ask: its row, and in it the key that it attends to most. @param {number} query */
+export function letAsk(query) {
+  const { row, trace, view } = get();
+  const site = trace.value && siteOf(trace.value, view);
+  if (!site || trace.busy) return;
+  const asks = clamp(query, site.q_len);
+  // The row that is here is not asked for again.
+  const here = row.value && row.value.query.index === asks && asks === view.query ? row.value : null;
+  return move({ query: asks, key: here ? strongest(here) : null });
+}
 
 /**
  * A step in one direction, held at the edges.

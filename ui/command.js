@@ -1,6 +1,6 @@
 // The same on the command line: a cell, a row, a map, the heads.
 
-/** @import { Source } from './contract.js' */
+/** @import { Column, Source } from './contract.js' */
 /** @import { View } from './address.js' */
 
 /**
@@ -26,6 +26,21 @@ export const headsCommand = (source, view) => command('heads', source, view);
  */
 export const rowCommand = (source, view, query, head = view.head) =>
   command('row', source, view, ...headWords(view, head), '--query', query);
+
+/**
+ * One column, which the command line gives as a file.
+ * @param {Source} source
+ * @param {View} view
+ * @param {Column} column
+ */
+export const columnCommand = (source, view, { layer, head, key }) =>
+  command(
+    'export',
+    source,
+    view,
+    ...headWords({ ...view, layer }, head),
+    ...['--key', key.index, '--output', `column-${key.index}.csv`],
+  );
 
 /** @param {View} view @param {number | 'mean'} head */
 const headWords = (view, head) => [

@@ -7,6 +7,7 @@
  * @typedef {object} Source          Something that can be looked at.
  * @property {string} id
  * @property {string} label
+ * @property {string} [quantisation]  How its weights are kept.
  * @property {'example' | 'model' | 'trace'} kind
  * @property {string} [family]
  * @property {string} note

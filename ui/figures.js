@@ -76,8 +76,28 @@ export function stepBlock(index, title, ...body) {
   return h(
     'section',
     { class: 'step' },
-    h('h3', null, h('span', { class: 'step-no', 'aria-hidden': 'true' }, index), title),
+    h('h3', null, h('span', { class: 'step-no', 'aria-hidden': 'true' }, index), title, chapterLink(index)),
     h('div', { class: 'step-body' }, ...body),
+  );
+}
+
+/** Where the lesson explains a step. @type {Record<number, [number, string]>} */
+const CHAPTER_OF = {
+  1: [3, 'Why multiply?'],
+  2: [5, 'Why divide by √d?'],
+  3: [9, 'Why a mask?'],
+  4: [6, 'Why softmax?'],
+  6: [7, 'Why an average?'],
+};
+
+/** @param {number} step */
+function chapterLink(step) {
+  const [chapter, name] = CHAPTER_OF[step] ?? [];
+  if (chapter === undefined) return null;
+  return h(
+    'a',
+    { class: 'chapter-link', href: `/ui/learn.html#/${chapter}`, title: `Chapter ${chapter} of the lesson` },
+    name,
   );
 }
 

@@ -24,6 +24,7 @@ import './parts/text-choice.js';
 import './parts/text-pins.js';
 import './parts/text-view.js';
 import './parts/theme-switch.js';
+import './parts/to-working.js';
 import './parts/token-ribbon.js';
 import './parts/view-tabs.js';
 import { openAddress, start } from './actions.js';
@@ -50,23 +51,28 @@ start();
 function followView() {
   let timer = 0;
   /** @type {string | null} */
-  let run = null;
+  let place = null;
   const write = () => {
     timer = 0;
     const { view } = get();
     const address = formatAddress(view);
-    if (view.source === null || location.hash === address) return;
-    // Another run is a place to come back to; another cell of it is not.
-    const now = JSON.stringify([view.source, view.text]);
-    history[run === null || run === now ? 'replaceState' : 'pushState'](null, '', address);
-    run = now;
+    if (view.source === null) return;
+    // Another run, or another view of it, is a place to come back to; another cell is not.
+    const now = JSON.stringify([view.source, view.text, view.tab]);
+    const here = place === null || place === now;
+    place = now;
+    if (location.hash !== address) history[here ? 'replaceState' : 'pushState'](null, '', address);
   };
   watch(
     (s) => [s.view],
     () => (timer ||= window.setTimeout(write, 120)),
   );
   addEventListener('pagehide', write);
-  addEventListener('hashchange', openAddress);
+  addEventListener('hashchange', () => {
+    // The reader came back here: what is still filled in is no new place.
+    place = null;
+    openAddress();
+  });
 }
 
 /** Shows the panel of the tab in view; the others rest. */

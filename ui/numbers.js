@@ -35,6 +35,17 @@ export function tiny(value) {
 }
 
 /**
+ * Six significant digits: as many as a weight worked out in 32-bit arithmetic has.
+ * @param {number} value
+ */
+export function precise(value) {
+  if (value === 0 || value === 1) return String(value);
+  if (Math.abs(value) >= 1e-4) return typographic(value.toPrecision(6));
+  const [digits, power] = value.toExponential(5).split('e');
+  return `${typographic(digits)}e${typographic(power.replace('+', ''))}`;
+}
+
+/**
  * The fewest decimals (at most `most`) that write every number here exactly, up to the
  * rounding of 32-bit arithmetic; null where there are none such.
  * @param {readonly number[]} values
@@ -87,6 +98,9 @@ export function percent(value) {
   if (hundred > 99.9 && hundred < 100) return '> 99.9%';
   return `${hundred.toFixed(hundred < 9.95 || (hundred >= 99.5 && hundred < 100) ? 1 : 0)}%`;
 }
+
+/** So many tokens. @param {number} tokens */
+export const counted = (tokens) => `${tokens.toLocaleString('en')} ${tokens === 1 ? 'token' : 'tokens'}`;
 
 /**
  * Text on its way to the clipboard: the typographic minus becomes one that programs can read.

@@ -1,6 +1,6 @@
-// What a text or a column shows, as CSV and as JSON: exact numbers, and what they are.
+// What a text shows, as CSV and as JSON: exact numbers, and what they are.
 
-/** @import { Column, Meta } from './contract.js' */
+/** @import { Meta } from './contract.js' */
 /** @import { View } from './address.js' */
 /** @import { Spread } from './spread.js' */
 import { reasonOf } from './hidden.js';
@@ -19,12 +19,6 @@ export function toCsv({ header, rows }) {
   };
   return [header, ...rows].map((row) => `${row.map(field).join(',')}\r\n`).join('');
 }
-
-/** @param {Meta} meta @param {Column} column @returns {Table} */
-export const columnTable = (meta, column) => ({
-  header: ['query', 'token', 'weight', 'hidden'],
-  rows: column.weights.map((weight, i) => [i, meta.tokens[i].text, column.mask[i] ? null : weight, column.mask[i]]),
-});
 
 /**
  * One line a token: its weight for each token asked about, and the shade's own number.

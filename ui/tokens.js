@@ -18,6 +18,9 @@ const NAMED = {
 // Characters that draw nothing, or that reorder what stands around them.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}]/u;
 
+const RIGHT_TO_LEFT =
+  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+
 /**
  * What to draw for one token.
  * @param {Token} token
@@ -72,6 +75,19 @@ export function plain(token) {
   return pieces(token)
     .map((piece) => (piece.kind === 'part' ? ` ${piece.text}` : piece.text))
     .join('');
+}
+
+/**
+ * The direction in which tokens run: that of the first letter of the text. Marks that a model adds do not count.
+ * @param {readonly Token[]} tokens
+ * @returns {'ltr' | 'rtl'}
+ */
+export function direction(tokens) {
+  for (const { text, special } of tokens) {
+    const [letter] = (special ? '' : text).match(/\p{L}/u) ?? [];
+    if (letter) return RIGHT_TO_LEFT.test(letter) ? 'rtl' : 'ltr';
+  }
+  return 'ltr';
 }
 
 /**

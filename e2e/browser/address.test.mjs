@@ -55,6 +55,31 @@ describe('the address', () => {
     assert.equal(await page.locator('#source').inputValue(), 'example');
   });
 
+  test('Back goes from view to view of one run, and forward again', async () => {
+    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    await shows(page, 4, 2);
+    for (const [name, view] of [
+      ['Heads', 'heads'],
+      ['Text', 'text'],
+    ]) {
+      await page.getByRole('tab', { name, exact: true }).click();
+      await page.waitForFunction((v) => location.hash.includes(`view=${v}`), view);
+    }
+    const open_ = () => page.locator('.tab[aria-selected=true]').innerText();
+    await page.goBack();
+    await page.waitForFunction(() => location.hash.includes('view=heads'));
+    assert.equal(await open_(), 'Heads');
+    await page.goBack();
+    await page.waitForFunction(() => !location.hash.includes('view='));
+    assert.equal(await open_(), 'Cell');
+    await shows(page, 4, 2);
+    await page.goForward();
+    await page.waitForFunction(() => location.hash.includes('view=heads'));
+    await page.goForward();
+    await page.waitForFunction(() => location.hash.includes('view=text'));
+    assert.equal(await open_(), 'Text');
+  });
+
   test('the tab is named for the cell', async () => {
     const { page } = await open(browser, url);
     await page.waitForFunction(() => document.title === 'it → robot 0.629 · attnscope');

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { BINARY, cellJson, noBinary, view } from '../lib/binary.mjs';
 import { launch } from '../lib/browser.mjs';
 import { contrastFaults } from '../lib/contrast.mjs';
-import { CHAPTERS, drag, numbers, openChapter, settled, turnTo } from '../lib/learn.mjs';
+import { CHAPTERS, chosen, drag, numbers, openChapter, settled, turnTo } from '../lib/learn.mjs';
 
 const near = (/** @type {number} */ a, /** @type {number} */ b, /** @type {string} */ what, within = 1e-6) =>
   assert.ok(Math.abs(a - b) <= within * Math.max(1, Math.abs(b)), `${what}: ${a} is not ${b}`);
@@ -170,18 +170,90 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
     (await numbers(page, '.bars.with-control')).forEach((w, i) => near(w, before[i], `weight ${i}`, 1e-3));
   });
 
+  test('5: the row is one that the engine sampled, and each length can be chosen', async () => {
+    const { page } = await openChapter(browser, server.url, '5?seed=3&keys=8&power=4');
+    await settled(page);
+    const said = await (await fetch(`${server.url}api/scratch/scale?seed=3&samples=400&keys=8`)).json();
+    const tops = () =>
+      page
+        .locator('.answer')
+        .nth(1)
+        .locator('data')
+        .evaluateAll((all) => all.map((one) => Number(one.getAttribute('value'))));
+    const check = async (/** @type {number} */ power) => {
+      const { row_raw, row_scaled } = said.points[power];
+      const [raw, scaled, steep, mild] = await tops();
+      near(raw, Math.max(...row_raw.weights), 'raw', 1e-9);
+      near(scaled, Math.max(...row_scaled.weights), 'divided', 1e-9);
+      near(steep, row_raw.slope, 'slope', 1e-9);
+      near(mild, row_scaled.slope, 'slope divided', 1e-9);
+    };
+    await check(4);
+    await page.getByRole('button', { name: /^d = 1024:/ }).click();
+    await page.waitForFunction(() => location.hash.includes('power=10'));
+    await check(10);
+    assert.equal(
+      await page.locator('.rows-by-length [aria-pressed=true]').getAttribute('aria-label'),
+      await page.evaluate(() => document.activeElement?.getAttribute('aria-label')),
+    );
+  });
+
   test('7: a value leaves A bit-identical, a key does not', async () => {
     const { page } = await openChapter(browser, server.url, 7);
     await page.locator('.verdict.holds').waitFor();
     const z = await numbers(page, '.answer');
-    await drag(page.locator('.slider.of-v input').first(), -1);
+    await drag(page.locator('.slider.of-v input').nth(1), 1.5);
     await page.waitForFunction(
       (old) => Number(document.querySelectorAll('.answer data')[1]?.getAttribute('value')) !== old,
       z[1],
     );
+    const [first, second, third] = await numbers(page, '.answer');
+    // robot's weight is 0.6291: its value went from -1 to 1.5 in one entry.
+    near(second, z[1] + 2.5 * 0.6291, 'z', 1e-3);
+    assert.deepEqual([first, third], [z[0], z[2]]);
     assert.match(await page.locator('.verdict').innerText(), /bit-identical/);
     await drag(page.locator('.slider.of-k input').first(), 0.5);
     await page.locator('.verdict:not(.holds)').waitFor();
+    await page.waitForFunction(() => /v=.*k=/.test(location.hash));
+    const before = await numbers(page, '.answer');
+    await page.reload();
+    await page.locator('.verdict:not(.holds)').waitFor();
+    assert.deepEqual(await numbers(page, '.answer'), before);
+    await page.getByRole('button', { name: 'Back to the example' }).click();
+    await page.locator('.verdict.holds').waitFor();
+  });
+
+  for (const route of [
+    '2?turned=45',
+    '4?show=scores',
+    '6?key=4',
+    '8?step=3&token=1&part=0.25',
+    '9?query=6&key=8&change=3&peek=yes&style=cross',
+    '10?change=2&peek=yes',
+    '11?habit=self&least=0.2',
+    '12?n=512',
+    '13?key=1&token=4&hide=4&out=1',
+    '1?carrier=nurse&change=4&to=tired&attention=cut',
+  ])
+    test(`a reload returns to what was chosen: ${route}`, async () => {
+      const { page, complaints } = await openChapter(browser, server.url, route);
+      await settled(page);
+      const before = await chosen(page);
+      const usual = await openChapter(browser, server.url, parseInt(route));
+      await settled(usual.page);
+      assert.notDeepEqual(before, await chosen(usual.page), 'the link says something else than the chapter alone');
+      await page.reload();
+      await page.locator('#chapter h2').waitFor();
+      await settled(page);
+      assert.deepEqual(await chosen(page), before);
+      assert.deepEqual(complaints, []);
+    });
+
+  test('a link to other choices of the chapter that is open opens them', async () => {
+    const { page } = await openChapter(browser, server.url, 13);
+    await settled(page);
+    await page.evaluate(() => (location.hash = '#/13?hide=4&out=1'));
+    await page.getByText('is hidden from').waitFor();
   });
 
   test('9: with the mask nothing before a changed word moves; without it, it does', async () => {
@@ -193,15 +265,17 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
     await page.waitForFunction(() => /had looked ahead/.test(document.body.innerText));
   });
 
-  test('13: silencing robot moves the mix, silencing The hardly', async () => {
+  test('13: knocking out robot moves the mix, knocking out The hardly', async () => {
     const { page } = await openChapter(browser, server.url, 13);
     const moved = async () => parseFloat(await page.locator('.answer strong').last().innerText());
-    await page.getByRole('button', { name: 'Silence it' }).click();
+    await page.getByRole('radio', { name: 'Knocked out' }).check({ force: true });
     await page.waitForFunction(
       () => parseFloat([...document.querySelectorAll('.answer strong')].at(-1)?.textContent ?? '') > 50,
     );
     const much = await moved();
-    await page.getByRole('group', { name: 'Silence for' }).getByRole('radio').first().check({ force: true });
+    const hidden = page.getByRole('list', { name: 'Weights of the row of it' }).locator('li.shut');
+    assert.match(await hidden.innerText(), /robot[^]*hidden/);
+    await page.getByRole('group', { name: 'From “it”, hide' }).getByRole('radio').first().check({ force: true });
     await page.waitForFunction(
       () => parseFloat([...document.querySelectorAll('.answer strong')].at(-1)?.textContent ?? '') < 20,
     );

@@ -43,10 +43,12 @@ describe('waiting and failing', () => {
 
   test('a failed run is one message beside the text, and the next one may succeed', async () => {
     const { page } = await open(browser, url, { hash: '#source=s1&query=3&key=1' });
-    await page.locator('#text').fill('   ');
+    const refusal = { error: 'The text has 9,000 tokens, and this model reads up to 8,192.' };
+    await page.route('**/api/traces', (route) => route.fulfill({ status: 400, json: refusal }), { times: 1 });
+    await page.locator('#text').fill('far too long');
     await page.getByRole('button', { name: 'Run' }).click();
     const message = page.getByRole('alert');
-    assert.equal(await message.innerText(), 'The text is empty: type a few words and run again.');
+    assert.equal(await message.innerText(), refusal.error);
     await page.locator('#text').fill('two words');
     await page.keyboard.press('Enter');
     await shows(page, 2, 0);

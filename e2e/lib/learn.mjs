@@ -56,3 +56,12 @@ export async function drag(range, value) {
 /** The exact numbers under a selector. @param {Page} page @param {string} selector */
 export const numbers = (page, selector) =>
   page.locator(`${selector} data.num`).evaluateAll((all) => all.map((one) => Number(one.getAttribute('value'))));
+
+/** What every control of the chapter stands at. @param {Page} page */
+export const chosen = (page) =>
+  page.locator('#chapter input').evaluateAll((all) =>
+    all.map((one) => {
+      const input = /** @type {HTMLInputElement} */ (one);
+      return input.type === 'radio' ? `${input.value} ${input.checked}` : input.value;
+    }),
+  );

@@ -3,11 +3,22 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { follow } from '../../ui/learn/follow.js';
-import { normals } from '../../ui/learn/normals.js';
-import { formatRoute, numbersIn, parseRoute, whole, written } from '../../ui/learn/route.js';
+import { between, formatRoute, numbersIn, oneOf, parseRoute, unless, whole, written } from '../../ui/learn/route.js';
 import { bytes, milliseconds } from '../../ui/learn/units.js';
 
 describe('the address of a chapter', () => {
+  test('gives what is there only where it can be', () => {
+    const params = new URLSearchParams({ part: '0.35', far: '7', word: 'bank', odd: '1e3' });
+    assert.equal(between(params, 'part', 1, 0, 2), 0.35);
+    assert.equal(between(params, 'far', 1, 0, 2), 1);
+    assert.equal(between(params, 'odd', 1, 0, 2000), 1);
+    assert.equal(between(params, 'none', 1, 0, 2), 1);
+    assert.equal(oneOf(params, 'word', ['bat', 'bank'], 'bat'), 'bank');
+    assert.equal(oneOf(params, 'part', ['bat', 'bank'], 'bat'), 'bat');
+    assert.equal(unless('bat', 'bat'), null);
+    assert.equal(unless(0.35, 1), 0.35);
+  });
+
   test('comes back as it was written', () => {
     const params = new URLSearchParams({ query: '6', key: '1' });
     const route = parseRoute(formatRoute(3, params), 13);
@@ -104,19 +115,6 @@ describe('answers that follow a hand', () => {
     following.ask(2);
     await new Promise((r) => setTimeout(r, 5));
     assert.deepEqual(told, ['no', 2]);
-  });
-});
-
-describe('numbers drawn for one row', () => {
-  test('are the same for the same seed, and have mean 0 and variance 1', () => {
-    assert.deepEqual(normals(7, 16), normals(7, 16));
-    assert.notDeepEqual(normals(7, 16), normals(8, 16));
-    const many = Array.from({ length: 400 }, (_, seed) => normals(seed + 1, 16)).flat();
-    const mean = many.reduce((a, b) => a + b, 0) / many.length;
-    const variance = many.reduce((a, b) => a + (b - mean) ** 2, 0) / many.length;
-    assert.ok(Math.abs(mean) < 0.05, `mean ${mean}`);
-    assert.ok(Math.abs(variance - 1) < 0.06, `variance ${variance}`);
-    assert.ok(many.every(Number.isFinite));
   });
 });
 

@@ -2,7 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exactDecimals, forClipboard, percent, show, tidy, tiny, together } from '../../ui/numbers.js';
+import {
+  counted,
+  exactDecimals,
+  forClipboard,
+  percent,
+  precise,
+  show,
+  tidy,
+  tiny,
+  together,
+} from '../../ui/numbers.js';
 
 test('the example’s numbers read as in the text', () => {
   assert.equal(show(1.9), '1.90');
@@ -20,6 +30,18 @@ test('digits fit the size', () => {
   assert.equal(show(0.000042), '4.2e−5');
   assert.equal(show(-3e-7), '−3.0e−7');
   assert.equal(show(12345678), '1.2e7');
+});
+
+test('a weight has six digits where it is the answer', () => {
+  assert.equal(precise(0.6290721397), '0.629072');
+  assert.equal(precise(0.00015749), '0.000157490');
+  assert.equal(precise(0.0000123456789), '1.23457e−5');
+  assert.equal(precise(1), '1');
+  assert.equal(precise(0), '0');
+});
+
+test('one token is one token', () => {
+  assert.deepEqual([counted(1), counted(1681)], ['1 token', '1,681 tokens']);
 });
 
 test('there is no infinity in JSON: null is minus infinity', () => {

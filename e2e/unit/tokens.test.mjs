@@ -2,13 +2,22 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pieces, plain, spoken } from '../../ui/tokens.js';
+import { direction, pieces, plain, spoken } from '../../ui/tokens.js';
 
 const token = (/** @type {string} */ text, /** @type {object} */ more = {}) => ({
   id: 1,
   text,
   special: false,
   ...more,
+});
+
+test('tokens run as their first letter does; what a model adds does not count', () => {
+  const mark = token('[CLS]', { special: true });
+  assert.equal(direction([mark, token('ש'), token('##ל')]), 'rtl');
+  assert.equal(direction([token('"'), token(' مرحبا'), token(' world')]), 'rtl');
+  assert.equal(direction([mark, token('42'), token('world'), token('שלום')]), 'ltr');
+  assert.equal(direction([token('你'), token('ሰላም')]), 'ltr');
+  assert.equal(direction([]), 'ltr');
 });
 
 test('a leading space is seen', () => {

@@ -11,6 +11,9 @@ import { ApiError, cell, heads, makeTrace, row, sources, worked } from '../api.j
  * @property {number[][]} [w_k]
  * @property {number[][]} [w_v]
  * @property {number[][]} [w_o]
+ * @property {number[][]} [k]        In the place of X W_K.
+ * @property {number[][]} [v]        In the place of X W_V.
+ * @property {{query: number, key: number} | null} [knock_out]  One key hidden from one query.
  * @property {number | null} [scale]
  * @property {{query: number, key: number, add: number} | null} [extra_score]
  */
@@ -29,6 +32,8 @@ import { ApiError, cell, heads, makeTrace, row, sources, worked } from '../api.j
 
 /** @typedef {{weights: number[], log_weights: number[], jacobian: number[][], largest: number}} Gradient */
 
+/** @typedef {{scores: number[], weights: number[], slope: number}} SampleRow  slope: the steepest of any weight by any score */
+
 /**
  * @typedef {object} ScalePoint
  * @property {number} d_k
@@ -38,6 +43,8 @@ import { ApiError, cell, heads, makeTrace, row, sources, worked } from '../api.j
  * @property {number} largest_scaled
  * @property {number} gradient_raw
  * @property {number} gradient_scaled
+ * @property {SampleRow} row_raw        The first of the rows that were drawn.
+ * @property {SampleRow} row_scaled     The same query and keys.
  */
 
 /** @typedef {{points: ScalePoint[], seed: number, samples: number, keys: number}} ScaleStudy */

@@ -24,7 +24,8 @@ open(false);
 /** @param {boolean} moved  the reader came here from another chapter */
 async function open(moved) {
   const { chapter } = parseRoute(location.hash, CHAPTERS.length);
-  if (chapter === shown) return;
+  // A link to other choices in this chapter opens it anew; what the reader chooses does not come this way.
+  const another = chapter !== shown;
   shown = chapter;
   const entry = CHAPTERS[chapter - 1];
   document.title = `${chapter}. ${entry.name} · Learn · attnscope`;
@@ -40,6 +41,6 @@ async function open(moved) {
   // Another chapter may have been opened meanwhile.
   if (shown !== chapter) return;
   main.replaceChildren(document.createElement(entry.tag));
-  scrollTo(0, 0);
+  if (another) scrollTo(0, 0);
   if (moved) main.focus({ preventScroll: true });
 }

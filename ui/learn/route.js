@@ -33,6 +33,36 @@ export function whole(params, name, otherwise, below) {
 }
 
 /**
+ * A number between two others from the address, or what stands in for it.
+ * @param {URLSearchParams} params
+ * @param {string} name
+ * @param {number} otherwise
+ * @param {number} least
+ * @param {number} most
+ */
+export function between(params, name, otherwise, least, most) {
+  const text = params.get(name);
+  const value = text !== null && /^-?\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : otherwise;
+  return value >= least && value <= most ? value : otherwise;
+}
+
+/**
+ * One of some names from the address, or what stands in for it.
+ * @template {string} T
+ * @param {URLSearchParams} params
+ * @param {string} name
+ * @param {readonly T[]} names
+ * @param {T} otherwise
+ * @returns {T}
+ */
+export function oneOf(params, name, names, otherwise) {
+  return names.find((one) => one === params.get(name)) ?? otherwise;
+}
+
+/** A choice as it is put into the address: null where it is what stands in anyway. @template T @param {T} value @param {T} otherwise */
+export const unless = (value, otherwise) => (value === otherwise ? null : value);
+
+/**
  * Numbers from the address, such as `1.9_-0.8`, or what stands in for them.
  * @param {URLSearchParams} params
  * @param {string} name

@@ -6,8 +6,9 @@ import { siteOf } from '../actions.js';
 import { formatAddress } from '../address.js';
 import { cellCommand } from '../command.js';
 import { h } from '../dom.js';
-import { copyButton, handMade, num, tokenChip } from '../figures.js';
+import { copyButton, num, tokenChip } from '../figures.js';
 import { sentence } from '../hidden.js';
+import { precise } from '../numbers.js';
 import { Part } from './part.js';
 import { TakeAlong } from './take-along.js';
 
@@ -19,6 +20,8 @@ export class CellHeadline extends Part {
         const source = sources?.find((s) => s.id === view.source);
         this.setAttribute('aria-busy', String(cell.busy));
         if (cell.error) return this.show(h('p', { class: 'trouble', role: 'alert' }, cell.error));
+        // What is still shown of another source keeps its own command.
+        if (meta && meta.source !== view.source && this.childElementCount > 0) return;
         if (!cell.value || !meta || !source || !meta.tokens[cell.value.query.index]) return this.show();
         this.show(
           says(cell.value, meta),
@@ -54,7 +57,8 @@ function place(cell, meta) {
     'p',
     { class: 'note' },
     `Layer ${cell.layer}, head ${cell.head}${shared ? ` (kv head ${cell.kv_head})` : ''}, query ${cell.query.index}, key ${cell.key.index}. `,
-    meta.kind === 'example' ? handMade() : meta.note || null,
+    cell.mask ? null : h('span', null, 'To six digits: ', num(cell.weight, 'weight', precise(cell.weight)), '. '),
+    meta.kind === 'example' ? null : meta.note || null,
   );
 }
 

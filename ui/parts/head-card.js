@@ -32,6 +32,11 @@ export class HeadCard extends Part {
         this.show(
           h('h3', null, `Layer ${spot.layer}, head ${spot.head}`),
           this.#canvas,
+          h(
+            'button',
+            { type: 'button', class: 'main', 'data-focus': 'open-head', onclick: () => openInMap(spot) },
+            'Open in the map',
+          ),
           h('p', { class: 'label' }, `queries down, keys across · ${SCALES[scale].name} scale`),
           facts
             ? h(
@@ -48,11 +53,6 @@ export class HeadCard extends Part {
           facts ? statistics(facts, site) : null,
           facts ? proof(facts) : null,
           sharing(site, spot.head),
-          h(
-            'button',
-            { type: 'button', class: 'main', 'data-focus': 'open-head', onclick: () => openInMap(spot) },
-            'Open in the map',
-          ),
         );
       },
     );

@@ -9,6 +9,7 @@ import { h, vars } from '../dom.js';
 import { num } from '../figures.js';
 import { complete, continueGrid, stopGrid } from '../heads-loading.js';
 import { headsInView } from '../heads-picture.js';
+import { counted } from '../numbers.js';
 import { PATTERNS, STATISTICS } from '../patterns.js';
 import { Part } from './part.js';
 
@@ -51,7 +52,7 @@ function sentence(meta, view, grid) {
       h(
         'p',
         { class: 'note' },
-        `${layers} ${layers === 1 ? 'layer' : 'layers'} of ${meta.model.name}, reading ${meta.tokens.length.toLocaleString('en')} tokens. Each square is one head’s map, queries down and keys across; where a pixel stands for several cells it is the largest of them.${heads.sites[0]?.causal ? ' Grey is hidden by the mask.' : ''}`,
+        `${layers} ${layers === 1 ? 'layer' : 'layers'} of ${meta.model.name}, reading ${counted(meta.tokens.length)}. Each square is one head’s map, queries down and keys across; where a pixel stands for several cells it is the largest of them.${heads.sites[0]?.causal ? ' Grey is hidden by the mask.' : ''}`,
       ),
     );
   const found = heads.chosen.length;
@@ -80,6 +81,7 @@ function sentence(meta, view, grid) {
       { class: 'found' },
       best.slice(0, NAMED).map((facts) => named(facts, by)),
       found > NAMED ? h('span', { class: 'note' }, `and ${found - NAMED} more, in the picture`) : null,
+      found > 0 && rule ? h('span', { class: 'note' }, `${STATISTICS[by].says} Click a head to open it.`) : null,
       found === 0 && known > 0
         ? h(
             'span',

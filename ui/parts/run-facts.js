@@ -1,6 +1,7 @@
 // What ran, where and for how long: so that a figure can be traced back to its run.
 
 import { h } from '../dom.js';
+import { counted } from '../numbers.js';
 import { Part } from './part.js';
 
 export class RunFacts extends Part {
@@ -11,7 +12,7 @@ export class RunFacts extends Part {
         if (!meta) return this.show();
         const { model, isa, version, seconds, tokens } = meta;
         const facts = [
-          `${model.name}, ${tokens.length} tokens`,
+          `${model.name}, ${counted(tokens.length)}`,
           `run by attnscope ${version} on ${isa} in ${seconds < 0.1 ? 'less than 0.1' : seconds.toFixed(1)} s`,
         ];
         this.show(

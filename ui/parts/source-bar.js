@@ -11,9 +11,18 @@ import { Part } from './part.js';
 
 /** Milliseconds between two questions how far a run is. */
 const FOLLOW = 300;
+/** A text up to this long, in characters, fits on a line. */
+const SHORT = 90;
+
+/** @type {[Source['kind'], string][]} */
+const KINDS = [
+  ['example', 'Built in'],
+  ['model', 'Models'],
+  ['trace', 'Traces'],
+];
 
 export class SourceBar extends Part {
-  #text = h('textarea', { id: 'text', rows: '2', spellcheck: 'false', 'aria-describedby': 'text-hint' });
+  #text = h('textarea', { id: 'text', rows: '1', spellcheck: 'false', 'aria-describedby': 'text-hint' });
 
   begin() {
     this.watch(
@@ -37,6 +46,7 @@ export class SourceBar extends Part {
     const shown = `${id} ${wanted}`;
     if (this.dataset.shown !== shown) {
       this.#text.value = wanted;
+      this.#text.rows = wanted.length > SHORT ? 3 : 1;
       this.dataset.shown = shown;
     }
     this.show(
@@ -48,10 +58,17 @@ export class SourceBar extends Part {
           'data-focus': 'source',
           onchange: (event) => chooseSource(/** @type {HTMLSelectElement} */ (event.target).value),
         },
-        (sources.value ?? []).map((s) => h('option', { value: s.id, selected: s.id === id }, s.label)),
+        kinds(sources.value ?? []).map(([name, those]) =>
+          h(
+            'optgroup',
+            { label: name },
+            those.map((s) => h('option', { value: s.id, selected: s.id === id }, nameOf(s))),
+          ),
+        ),
       ),
       source?.kind === 'example' ? handMade() : source?.note ? h('span', { class: 'note' }, source.note) : null,
       source && !source.text_fixed ? this.#form(source) : null,
+      sources.value && !sources.value.some((s) => s.kind === 'model') ? howToGetOne() : null,
       sources.busy ? h('p', { class: 'status', role: 'status' }, 'Asking the server what it has…') : null,
       trace.busy ? waiting(source) : null,
       trouble ? h('p', { class: 'trouble', role: 'alert' }, trouble) : null,
@@ -83,6 +100,27 @@ export class SourceBar extends Part {
   }
 }
 
+/** The sources by what they are, each kind with its name. @param {Source[]} sources @returns {[string, Source[]][]} */
+function kinds(sources) {
+  const found = KINDS.map(
+    ([kind, name]) => /** @type {[string, Source[]]} */ ([name, sources.filter((s) => s.kind === kind)]),
+  );
+  return found.filter(([, those]) => those.length > 0);
+}
+
+/** Without a model there is only what is built in. */
+const howToGetOne = () =>
+  h(
+    'span',
+    { class: 'note' },
+    'To look at a trained model: ',
+    h('code', null, 'attnscope view MODEL'),
+    ', a folder or a .gguf file.',
+  );
+
+/** @param {Source} source */
+const nameOf = ({ label, quantisation }) => (quantisation ? `${label} (${quantisation})` : label);
+
 /**
  * A run takes seconds: say what is going on and for how long. Another choice may be made meanwhile.
  * @param {Source | undefined} source
@@ -94,10 +132,10 @@ function waiting(source) {
     'p',
     { class: 'status', role: 'status' },
     h('span', { class: 'spinner', 'aria-hidden': 'true' }),
-    `Running ${source?.label ?? 'it'}… `,
+    `Running ${source ? nameOf(source) : 'it'}… `,
     stage,
     clock,
-    h('button', { type: 'button', class: 'stop', 'data-focus': 'stop', onclick: stopRun }, 'Stop'),
+    h('button', { type: 'button', class: 'quiet stop', 'data-focus': 'stop', onclick: stopRun }, 'Stop'),
   );
   const since = get().trace.since;
   const tick = () => {

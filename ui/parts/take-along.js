@@ -2,31 +2,31 @@
 
 /** @import { State } from '../store.js' */
 /** @import { Meta } from '../contract.js' */
-/** @import { Table } from '../table.js' */
 /** @import { View } from '../address.js' */
 import { living } from '../actions.js';
 import { formatAddress } from '../address.js';
 import * as api from '../api.js';
-import { headsCommand, mapCommand, rowCommand } from '../command.js';
+import { columnCommand, headsCommand, mapCommand, rowCommand } from '../command.js';
 import { h } from '../dom.js';
 import { copyButton } from '../figures.js';
+import { headsInView } from '../heads-picture.js';
 import { lookOf } from '../shades.js';
-import { columnTable, spreadJson, spreadTable, toCsv } from '../table.js';
+import { spreadJson, spreadTable, toCsv } from '../table.js';
 import { give } from '../take.js';
 import { get } from '../store.js';
 import { HeadGrid } from './head-grid.js';
 import { Part } from './part.js';
 
 /** @typedef {'map' | 'row' | 'cell' | 'heads' | 'column' | 'text'} What */
-/** @typedef {'png' | 'svg' | 'csv' | 'json'} Format */
+/** @typedef {'png' | 'svg' | 'html' | 'csv' | 'json'} Format */
 
 /** What each can be taken along as. @type {Record<What, {name: string, formats: Format[]}>} */
 const KINDS = {
-  map: { name: 'this map', formats: ['png', 'svg', 'csv', 'json'] },
-  row: { name: 'this row', formats: ['png', 'svg', 'csv', 'json'] },
-  cell: { name: 'this cell', formats: ['csv', 'json'] },
-  heads: { name: 'all heads', formats: ['png', 'csv', 'json'] },
-  column: { name: 'this column', formats: ['csv', 'json'] },
+  map: { name: 'this map', formats: ['png', 'svg', 'html', 'csv', 'json'] },
+  row: { name: 'this row', formats: ['png', 'svg', 'html', 'csv', 'json'] },
+  cell: { name: 'this cell', formats: ['png', 'svg', 'html', 'csv', 'json'] },
+  heads: { name: 'all heads', formats: ['png', 'svg', 'csv', 'json'] },
+  column: { name: 'this column', formats: ['png', 'svg', 'html', 'csv', 'json'] },
   text: { name: 'this text', formats: ['png', 'svg', 'csv', 'json'] },
 };
 
@@ -92,7 +92,7 @@ export class TakeAlong extends Part {
   async #take(format) {
     this.#trouble.hidden = true;
     try {
-      const here = PICTURES.includes(format) ? await printed(this.what) : own(this.what, format, get());
+      const here = format === 'png' ? await printed(this.what) : own(this.what, format, get());
       const file = here ?? (await fromServer(this.what, format));
       give(file.blob, file.name);
     } catch (error) {
@@ -102,7 +102,7 @@ export class TakeAlong extends Part {
   }
 }
 
-/** The picture of all heads is drawn by the page. @param {What} what */
+/** The PNG of all heads is drawn by the page, which has them at hand. @param {What} what */
 async function printed(what) {
   const grid = what === 'heads' ? document.querySelector('head-grid') : null;
   return grid instanceof HeadGrid ? { blob: await grid.print(), name: nameNow(what, 'png') } : null;
@@ -119,23 +119,38 @@ async function fromServer(what, format) {
     ...placeOf(what, get()),
     ...(what === 'text' ? { query: spread.value?.tokens[0] ?? 0, head: headOfText(view) ?? view.head } : {}),
     scale,
-    palette: DRAWN.includes(palette) ? palette : 'viridis',
+    ...(view.leftOut === null ? {} : { without: view.leftOut }),
+    ...(view.range === null ? {} : { range: view.range }),
+    ...(view.blocks === null ? {} : { blocks: view.blocks }),
+    palette,
     theme,
   };
   const answer = await living(({ trace: id }) => api.exported(id, wish));
   return { blob: answer.blob, name: answer.name ?? nameNow(what, format) };
 }
 
-/** Palettes that the server draws in; the other one is nearest to viridis. @type {string[]} */
-const DRAWN = ['amber', 'viridis', 'grey'];
-
-/** @param {What} what @param {State} state @returns {Record<string, number>} */
-function placeOf(what, { view, shown }) {
-  if (what === 'heads') return {};
+/** @param {What} what @param {State} state @returns {Record<string, number | string>} */
+function placeOf(what, state) {
+  const { view, shown, column } = state;
+  if (what === 'heads') return headsShown(state);
+  if (what === 'column' && column.value) {
+    const { layer, head: of, key } = column.value;
+    return { layer, head: of, key: key.index };
+  }
   const head = { layer: view.layer, head: view.head };
   if (what === 'row') return { ...head, query: view.query ?? 0 };
   if (what === 'cell') return { ...head, query: view.query ?? 0, key: view.key ?? 0 };
   return what === 'map' && shown && !shown.whole ? { ...head, ...shown.part } : head;
+}
+
+/** Which heads a picture shows, and in which order. @param {State} state @returns {Record<string, string>} */
+function headsShown({ view, trace, grid }) {
+  if (!trace.value || !grid.value) return {};
+  const { chosen, filtered } = headsInView(trace.value, view, grid.value);
+  return {
+    ...(view.sort ? { sort: view.sort, order: view.rising ? 'rising' : 'falling' } : {}),
+    ...(filtered ? { only: chosen.map(({ layer, head }) => `${layer}.${head}`).join(',') } : {}),
+  };
 }
 
 /** The one head that a text is shaded by, or the mean of all; null where it is a mean over some. @param {View} view */
@@ -150,18 +165,13 @@ function headOfText({ heads, head }) {
  * @param {Format} format
  * @param {State} state
  */
-function own(what, format, { trace, column, spread, view }) {
+function own(what, format, { trace, spread, view }) {
   const meta = trace.value;
-  /** @type {[Table, unknown] | null} */
-  const content =
-    what === 'column' && meta && column.value
-      ? [columnTable(meta, column.value), column.value]
-      : what === 'text' && meta && spread.value
-        ? [spreadTable(meta, view, spread.value), spreadJson(meta, view, spread.value)]
-        : null;
-  if (!content) return null;
-  const [table, object] = content;
-  const text = format === 'csv' ? toCsv(table) : `${JSON.stringify(object, null, 1)}\n`;
+  if (what !== 'text' || PICTURES.includes(format) || !meta || !spread.value) return null;
+  const text =
+    format === 'csv'
+      ? toCsv(spreadTable(meta, view, spread.value))
+      : `${JSON.stringify(spreadJson(meta, view, spread.value), null, 1)}\n`;
   return {
     blob: new Blob([text], { type: format === 'csv' ? 'text/csv;charset=utf-8' : 'application/json' }),
     name: nameNow(what, format),
@@ -180,9 +190,10 @@ const linkNow = () => new URL(formatAddress(get().view), location.href).href;
 
 /** @param {What} what @returns {string | null} */
 function commandNow(what) {
-  const { view, sources, spread } = get();
+  const { view, sources, spread, column } = get();
   const source = sources.value?.find((s) => s.id === view.source);
-  if (!source || what === 'column') return null;
+  if (!source) return null;
+  if (what === 'column') return column.value && columnCommand(source, view, column.value);
   if (what === 'map') return mapCommand(source, view);
   if (what === 'heads') return headsCommand(source, view);
   if (what === 'row') return rowCommand(source, view, view.query);

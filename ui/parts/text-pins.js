@@ -21,9 +21,11 @@ export class TextPins extends Part {
       (meta, view, spread) => {
         if (!meta || !spread) return this.show();
         const pinned = view.pins.length;
+        // One measure for all of them, so that their bars can be compared.
+        const most = spread.weights.reduce((top, weights) => Math.max(top, largest(weights)), 0);
         this.show(
           pinned > 1 ? together(view) : null,
-          ...spread.tokens.map((token, i) => one(meta, view, spread, token, i, pinned > 0)),
+          ...spread.tokens.map((_, i) => one({ meta, spread, i, pinned: pinned > 0, most })),
           pinned > 1
             ? h(
                 'button',
@@ -54,12 +56,19 @@ const together = (view) =>
       : `The shade is the largest of the ${view.pins.length} pinned tokens’ weights.`,
   );
 
-/** @param {Meta} meta @param {View} view @param {Spread} spread @param {number} token @param {number} i @param {boolean} pinned */
-function one(meta, view, spread, token, i, pinned) {
+/** Hidden ones are below 0. @param {ArrayLike<number>} weights */
+function largest(weights) {
+  let most = 0;
+  for (let j = 0; j < weights.length; j++) if (weights[j] > most) most = weights[j];
+  return most;
+}
+
+/** @param {{meta: Meta, spread: Spread, i: number, pinned: boolean, most: number}} look  most: the weight of a full bar */
+function one({ meta, spread, i, pinned, most }) {
+  const token = spread.tokens[i];
   const weights = spread.weights[i];
   const to = spread.facing === 'to';
   const { order, sum, visible, entropy } = account(weights);
-  const most = order.length > 0 ? weights[order[0]] : 0;
   const rest = order.slice(LISTED).reduce((left, j) => left + weights[j], 0);
   const mean = spread.heads === 'mean' || spread.heads.length > 1;
   if (!meta.tokens[token]) return null;
@@ -112,8 +121,13 @@ function one(meta, view, spread, token, i, pinned) {
         ? h(
             'li',
             { class: 'rest' },
-            h('span', null, `${(order.length - LISTED).toLocaleString('en')} others`),
-            to ? bar(rest, Math.max(most, rest)) : h('span', null),
+            h(
+              'span',
+              null,
+              `${(order.length - LISTED).toLocaleString('en')} ${order.length - LISTED === 1 ? 'other' : 'others'}`,
+            ),
+            // All of them together may be far more than a full bar.
+            to && rest <= most ? bar(rest, most) : h('span', null),
             num(rest, 'weight'),
           )
         : null,

@@ -3,19 +3,21 @@
 
 /** @import { Meta, Row } from '../contract.js' */
 /** @import { View } from '../address.js' */
-import { choose, step } from '../actions.js';
+import { letAsk } from '../actions.js';
+import { get } from '../store.js';
 import { h } from '../dom.js';
-import { handMade, named, tokenText } from '../figures.js';
+import { named, tokenText } from '../figures.js';
 import { show } from '../numbers.js';
 import { lookOf, placesOf, shadeOf } from '../shades.js';
-import { spoken } from '../tokens.js';
+import { direction, spoken } from '../tokens.js';
 import { Part } from './part.js';
+import { RowAnswer } from './row-answer.js';
 
 /** More words than this are not a ribbon any more; then those around the query are shown. */
 const MOST = 600;
 
 export class TokenRibbon extends Part {
-  #line = h('p', { class: 'ribbon', dir: 'auto' });
+  #line = h('p', { class: 'ribbon' });
   /** The words on the line, made once for a text. @type {HTMLButtonElement[]} */
   #words = [];
   #from = 0;
@@ -64,14 +66,11 @@ export class TokenRibbon extends Part {
     if (there) return;
     const had = this.contains(document.activeElement);
     this.#of = tokens;
+    this.#line.dir = direction(tokens);
     this.#from = Math.max(0, Math.min(tokens.length - MOST, query - MOST / 2));
     const slice = tokens.slice(this.#from, this.#from + MOST);
     this.#words = slice.map((token, i) =>
-      h(
-        'button',
-        { type: 'button', class: 'word', onclick: () => choose({ query: this.#from + i }) },
-        tokenText(token),
-      ),
+      h('button', { type: 'button', class: 'word', onclick: () => letAsk(this.#from + i) }, tokenText(token)),
     );
     const spaced = tokens.every((token) => !/\s/.test(token.text));
     this.#line.replaceChildren(
@@ -85,10 +84,12 @@ export class TokenRibbon extends Part {
         h(
           'p',
           { class: 'label' },
-          'Click a word to let it ask. The shade is how much it looks at each: its ',
+          'Click a word to let it ask. The shade is how much it attends to each: its ',
           named('weight', 'weight'),
           's.',
+          spaced ? null : h('span', { class: 'whole' }, ' The dot is a space.'),
         ),
+        new RowAnswer(),
       ),
       meta.kind === 'example' && story(),
     );
@@ -120,8 +121,7 @@ const story = () =>
     { class: 'lead' },
     'Who was tired? To tell, ',
     h('em', null, 'it'),
-    ' has to find the robot or the patient. One attention head decides here, and every number of its decision can be read below. ',
-    handMade(),
+    ' has to find the robot or the patient. One attention head decides here, and every number of its decision can be read below.',
   );
 
 /**
@@ -153,10 +153,12 @@ function shade(word, index, meta, row, view, theme, place) {
 
 /** @param {KeyboardEvent} event */
 function walk(event) {
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!by) return;
+  const right = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!right) return;
   event.preventDefault();
-  step('query', by);
+  const line = /** @type {HTMLElement} */ (event.currentTarget);
+  const by = line.dir === 'rtl' ? -right : right;
+  letAsk((get().view.query ?? 0) + by);
 }
 
 customElements.define('token-ribbon', TokenRibbon);

@@ -1,5 +1,6 @@
 //! The command line, as clap reads it. `SOURCE` and the options of reading and pointing are the same everywhere.
 
+mod bench;
 mod export;
 
 use std::io::Read;
@@ -10,6 +11,7 @@ use attnscope_inspect::{Pick, SiteKind};
 use attnscope_models::{Ask, Keep, Prompt};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use bench::BenchArgs;
 pub(crate) use export::{ExportArgs, Part};
 
 /// Look at any attention weight of any head, exactly, at any length.
@@ -41,10 +43,12 @@ pub(crate) enum Command {
     Heads(HeadsArgs),
     /// Run a source and keep its trace in a file
     Trace(TraceArgs),
-    /// Take a map, a row, a cell or the heads along: PNG, SVG, HTML, npz, JSON or CSV
+    /// Take a map, a row, a column, a cell or the heads along: PNG, SVG, HTML, npz, JSON or CSV
     Export(ExportArgs),
     /// Go on with a text, one token after another
     Generate(GenerateArgs),
+    /// Measure the kernel against this machine's own limits
+    Bench(BenchArgs),
     /// Print a completion script for a shell
     Completions {
         /// Which shell

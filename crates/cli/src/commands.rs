@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod bench;
 pub(crate) mod cell;
 pub(crate) mod export;
 pub(crate) mod generate;

@@ -2,6 +2,8 @@
 
 mod args;
 mod commands;
+mod files;
+mod label;
 mod output;
 
 use std::process::ExitCode;
@@ -37,6 +39,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Trace(args) => commands::trace::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Generate(args) => commands::generate::run(args),
+        Command::Bench(args) => commands::bench::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "attnscope", &mut script);

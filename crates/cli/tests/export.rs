@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{attnscope, fails, json, printed, refused};
+use common::{attnscope, fails, json, numbers, printed, refused};
 use serde_json::Value;
 
 /// Exports the example into a folder of its own and gives the file.
@@ -52,6 +52,61 @@ fn it_agrees_with_what_is_printed() {
     assert_eq!(read_json(&["--what", "heads"]), json(&["heads", "example"]));
 }
 
+/// What an SVG says, text by text.
+fn texts(svg: &[u8]) -> Vec<String> {
+    let svg = String::from_utf8(svg.to_vec()).unwrap();
+    let end = |part: &str| part.split("</text>").next().unwrap().split('>').next_back().unwrap().to_owned();
+    svg.split("<text ").skip(1).map(end).collect()
+}
+
+#[test]
+fn a_column_is_what_the_rows_say() {
+    let column = read_json(&["--key", "robot", "--causal"]);
+    let weights = numbers(&column["weights"]);
+    for query in 0..10 {
+        let row = json(&["row", "example", "--causal", "--query", &query.to_string()]);
+        assert_eq!(numbers(&row["weights"])[1], weights[query]);
+        assert_eq!(row["mask"][1], column["mask"][query]);
+    }
+    let csv = String::from_utf8(exported("it.csv", &["--key", "robot", "--causal"]).1).unwrap();
+    let line = csv.lines().nth(7).unwrap().split(',').map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!((line[0].as_str(), line[1].as_str(), line[2].parse::<f64>().unwrap()), ("6", "it", weights[6]));
+    let shown = texts(&exported("it.svg", &["--key", "robot", "--causal"]).1);
+    assert!(shown.contains(&format!("{:.4}", weights[6])), "{shown:?}");
+}
+
+#[test]
+fn pictures_hold_what_is_printed() {
+    let cell = json(&["cell", "example", "--query", "it", "--key", "robot"]);
+    let shown = texts(&exported("it.svg", &["--query", "it", "--key", "robot"]).1);
+    for (what, name) in [("their sum, q · k", "dot"), ("weight = exp of it", "weight"), ("= log weight", "log_weight")]
+    {
+        let at = shown.iter().position(|text| text == what).unwrap_or_else(|| panic!("{what} is not in {shown:?}"));
+        let (shown, printed) = (shown[at + 1].parse::<f64>().unwrap(), cell[name].as_f64().unwrap());
+        assert!((shown / printed - 1.0).abs() < 1e-5, "{what}: {shown} for {printed}");
+    }
+    let heads = json(&["heads", "example"]);
+    let shown = texts(&exported("it.svg", &["--what", "heads", "--sort", "entropy"]).1);
+    assert!(shown.contains(&format!("{:.3}", heads[0]["entropy"].as_f64().unwrap())), "{shown:?}");
+    // Each cell of a map says its weight.
+    let map = String::from_utf8(exported("it.svg", &["--causal", "--without", "first"]).1).unwrap();
+    for (query, row) in json(&["show", "example", "--causal"])["weights"].as_array().unwrap().iter().enumerate() {
+        for (key, weight) in row.as_array().unwrap().iter().enumerate() {
+            let note = map
+                .split("<title>")
+                .find(|note| note.starts_with(&format!("query {query} ")) && note.contains(&format!(", key {key} ")));
+            let said = note.unwrap().split("</title>").next().unwrap();
+            match weight.as_f64() {
+                None => assert!(said.ends_with("the key comes later"), "{said}"),
+                Some(weight) => {
+                    let end = if key == 0 { ", not in the scale" } else { "" };
+                    assert!(said.ends_with(&format!(": {}{end}", weight as f32)), "{said} for {weight}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_part_of_the_map_is_that_part() {
     let part = read_json(&["--queries", "6..", "--keys", "..2"]);
@@ -91,15 +146,21 @@ fn what_cannot_be_is_said_before_anything_is_written() {
     fails("a.gif", &[], &["\"gif\"", "png, svg, html, npz, json or csv"]);
     fails("none", &[], &["png, svg, html, npz, json or csv"]);
     fails("no/such/a.png", &[], &["no such folder"]);
-    fails("a.png", &["--query", "it", "--key", "robot"], &["a cell cannot be exported as png", "json, csv or npz"]);
-    fails("a.png", &["--key", "robot"], &["--query"]);
+    fails("a.png", &["--what", "column"], &["--key"]);
+    fails("a.png", &["--what", "column", "--key", "robot", "--query", "it"], &["--query"]);
     fails("a.png", &["--what", "row"], &["--query"]);
     fails("a.png", &["--queries", "3..30"], &["queries 3..30", "0..10"]);
     fails("a.png", &["--query", "it", "--keys", "0..3"], &["--queries and --keys"]);
     fails("a.png", &["--layer", "7"], &["layer 7"]);
     fails("a.json", &["--head", "mean", "--query", "it", "--key", "robot"], &["a mean"]);
     fails("a.png", &["--dpi", "9"], &["9 dots to the inch"]);
-    for wrong in [&["--scale", "cubic"][..], &["--queries", "3"], &["--palette", "rainbow"], &["--theme", "blue"]] {
+    for wrong in [
+        &["--scale", "cubic"][..],
+        &["--queries", "3"],
+        &["--palette", "blue"],
+        &["--theme", "blue"],
+        &["--range", "2"],
+    ] {
         let command = attnscope(&[&["export", "example", "-o", &path("a.png")], wrong].concat());
         refused(command, 2, &["must be"]);
     }

@@ -1,7 +1,7 @@
-use attnscope_kernel::{Hidden, Isa, Recall};
+use attnscope_kernel::Isa;
 use serde::Serialize;
 
-use crate::{At, Error, Pick, SiteKind, Strong, TokenAt, Trace, tokens};
+use crate::{At, Error, Pick, SiteKind, Strong, TokenAt, Trace, hidden_from_all, tokens};
 
 /// One column of the attention matrix: who listens to a token.
 ///
@@ -43,8 +43,10 @@ impl Trace {
         }
         let found = self.site(site, layer)?;
         let recall = found.recall(Isa::detect())?;
-        let mask: Vec<_> =
-            (0..found.q_len()).map(|query| hidden(&recall, &places, query, key).map(|hidden| hidden.name())).collect();
+        let heads: Vec<usize> = places.iter().map(|at| at.head).collect();
+        let mask: Vec<_> = (0..found.q_len())
+            .map(|query| hidden_from_all(&recall, &heads, query, key).map(|hidden| hidden.name()))
+            .collect();
         let seeing: Vec<usize> = (0..found.q_len()).filter(|query| mask[*query].is_none()).collect();
         Ok(Column {
             layer,
@@ -64,13 +66,4 @@ impl Trace {
         tokens::check(site.kv_len(), "key", key)?;
         Ok(site.recall(Isa::detect())?.tile(0, at.head, 0..site.q_len(), key..key + 1)?.weights)
     }
-}
-
-/// Why none of some heads sees a cell; `None` where any does.
-fn hidden(recall: &Recall, heads: &[At], query: usize, key: usize) -> Option<Hidden> {
-    let mut why = None;
-    for at in heads {
-        why = Some(recall.mask().hidden(0, at.head, query, key)?);
-    }
-    why
 }

@@ -59,6 +59,9 @@ pub enum Error {
         /// The layer, from 0.
         layer: usize,
     },
+    /// Whoever asked has left; see [`crate::Wanted`].
+    #[error("nobody waits for this answer any more")]
+    NotWanted,
     /// The kernel refused.
     #[error(transparent)]
     Kernel(#[from] attnscope_kernel::Error),

@@ -1,8 +1,12 @@
 //! The worked example: ten tokens, hand-designed, not trained, so small that every number fits on a page, and run
 //! through the same kernel as any model.
 
+mod knock_out;
+
 use attnscope_kernel::{Isa, Params, View, forward};
 use serde::{Deserialize, Serialize};
+
+pub use knock_out::KnockOut;
 
 use crate::{Error, Model, Site, SiteKind, Tensor, Token, Trace};
 
@@ -125,8 +129,17 @@ impl Example {
     /// # Errors
     /// As [`Example::trace`].
     pub fn worked_as(&self, setting: &Setting) -> Result<Worked, Error> {
+        let mut worked = self.worked_whole(setting)?;
+        if let Some(edge) = setting.knock_out {
+            worked.knock_out(edge, setting)?;
+        }
+        Ok(worked)
+    }
+
+    fn worked_whole(&self, setting: &Setting) -> Result<Worked, Error> {
         let site = self.site(setting)?;
         let unmasked = self.site(&Setting { causal: false, ..*setting })?;
+        let [q, k, v] = self.projected(setting);
         let len = self.x.len();
         let recall = site.recall(Isa::detect())?;
         let tile = recall.tile(0, 0, 0..len, 0..len)?;
@@ -143,9 +156,9 @@ impl Example {
             w_k: self.w_k.clone(),
             w_v: self.w_v.clone(),
             w_o: self.w_o.clone(),
-            q: product(&self.x, &self.w_q),
-            k: product(&self.x, &self.w_k),
-            v: product(&self.x, &self.w_v),
+            q,
+            k,
+            v,
             y: self.x.iter().zip(&zo).map(|(x, zo)| sum(x, zo)).collect(),
             z,
             zo,
@@ -156,12 +169,17 @@ impl Example {
         })
     }
 
+    /// Queries, keys and values: X times its three matrices, or what is put in their place.
+    fn projected(&self, setting: &Setting) -> [Matrix; 3] {
+        let or = |given: Option<&Matrix>, weights| given.cloned().unwrap_or_else(|| product(&self.x, weights));
+        [product(&self.x, &self.w_q), or(setting.k, &self.w_k), or(setting.v, &self.w_v)]
+    }
+
     /// The one attention of it.
     fn site(&self, setting: &Setting) -> Result<Site, Error> {
         let len = self.x.len();
-        let (mut q, mut k, v) = (product(&self.x, &self.w_q), product(&self.x, &self.w_k), product(&self.x, &self.w_v));
-        let mut params = Params { causal: setting.causal, ..Params::for_head_dim(q[0].len()) };
-        params.scale = setting.scale.unwrap_or(params.scale);
+        let [mut q, mut k, v] = self.projected(setting);
+        let params = setting.params(q[0].len());
         if let Some(extra) = setting.extra_score {
             // One more dimension, in which this query and this key alone are not 0: their product is what is added.
             for (index, (q, k)) in q.iter_mut().zip(&mut k).enumerate() {
@@ -188,13 +206,27 @@ impl Example {
 
 /// How the example is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Setting {
+pub struct Setting<'a> {
     /// Whether a token is kept from those after it.
     pub causal: bool,
     /// What q . k is multiplied by; 1 / sqrt(d_k) where none is given.
     pub scale: Option<f32>,
     /// Something added to one score.
     pub extra_score: Option<ExtraScore>,
+    /// (len, d_k): keys in the place of X W_K.
+    pub k: Option<&'a Matrix>,
+    /// (len, d_v): values in the place of X W_V.
+    pub v: Option<&'a Matrix>,
+    /// One query that is kept from one key.
+    pub knock_out: Option<KnockOut>,
+}
+
+impl Setting<'_> {
+    /// What the kernel is told.
+    fn params(&self, d_k: usize) -> Params {
+        let usual = Params::for_head_dim(d_k);
+        Params { causal: self.causal, scale: self.scale.unwrap_or(usual.scale), ..usual }
+    }
 }
 
 /// Something added to one score before the softmax.

@@ -4,10 +4,12 @@ use attnscope_kernel::{Isa, Recall};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::{Error, Site, SiteKind, Trace};
+use crate::{Error, Site, SiteKind, Trace, Wanted};
 
-/// Queries whose weights are held at a time.
+/// Queries whose weights are held at a time, and cells: of a long text fewer queries, so that a block takes milliseconds
+/// and whoever leaves does not have to wait for it.
 const ROWS: usize = 32;
+const CELLS: usize = 1 << 18;
 
 /// What one head does, in a few numbers. Means are over the queries that see something.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -63,15 +65,21 @@ impl Trace {
     /// # Errors
     /// If there is no such layer.
     pub fn heads(&self, layer: Option<usize>) -> Result<Vec<HeadStats>, Error> {
-        self.heads_with(layer, |_| {})
+        self.heads_with(layer, Wanted::ALWAYS, |_| {})
     }
 
-    /// As [`Trace::heads`], calling `done` with each head as it is finished, in no particular order.
+    /// As [`Trace::heads`], for as long as it is wanted, calling `done` with each head as it is finished, in no
+    /// particular order.
     ///
     /// # Errors
-    /// If there is no such layer.
-    pub fn heads_with(&self, layer: Option<usize>, done: impl Fn(&HeadStats) + Sync) -> Result<Vec<HeadStats>, Error> {
-        let wanted = |site: &&Site| layer.is_none_or(|layer| site.layer == layer);
+    /// If there is no such layer, or it is wanted no longer.
+    pub fn heads_with(
+        &self,
+        layer: Option<usize>,
+        wanted: Wanted,
+        done: impl Fn(&HeadStats) + Sync,
+    ) -> Result<Vec<HeadStats>, Error> {
+        let asked = |site: &&Site| layer.is_none_or(|layer| site.layer == layer);
         if let Some(layer) = layer
             && !self.sites.iter().any(|site| site.layer == layer)
         {
@@ -80,13 +88,13 @@ impl Trace {
         let heads: Vec<(&Site, usize)> = self
             .sites
             .iter()
-            .filter(wanted)
+            .filter(asked)
             .flat_map(|site| (0..site.q_heads()).map(move |head| (site, head)))
             .collect();
         heads
             .into_par_iter()
             .map(|(site, head)| {
-                let stats = stats(site, head)?;
+                let stats = stats(site, head, wanted)?;
                 done(&stats);
                 Ok(stats)
             })
@@ -94,12 +102,16 @@ impl Trace {
     }
 }
 
-fn stats(site: &Site, head: usize) -> Result<HeadStats, Error> {
+fn stats(site: &Site, head: usize, wanted: Wanted) -> Result<HeadStats, Error> {
     let recall = site.recall(Isa::detect())?;
-    let starts: Vec<usize> = (0..site.q_len()).step_by(ROWS).collect();
+    let step = (CELLS / site.kv_len().max(1)).clamp(1, ROWS);
+    let starts: Vec<usize> = (0..site.q_len()).step_by(step).collect();
     let parts: Vec<Sums> = starts
         .into_par_iter()
-        .map(|start| rows(site, &recall, head, start..site.q_len().min(start + ROWS)))
+        .map(|start| {
+            wanted.check()?;
+            rows(site, &recall, head, start..site.q_len().min(start + step))
+        })
         .collect::<Result<_, _>>()?;
     // Added in the order of the text, so that the last digits do not depend on which thread was first.
     let sums = parts.into_iter().fold(Sums::default(), Sums::add);

@@ -6,7 +6,7 @@ mod scale;
 
 pub use bill::{Bill, Cost, bill};
 pub use gradient::{Gradient, gradient};
-pub use scale::{ScalePoint, scale};
+pub use scale::{SampleRow, ScalePoint, scale};
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;

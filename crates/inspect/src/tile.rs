@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use attnscope_kernel::{Hidden, Isa};
+use attnscope_kernel::{Hidden, Isa, Recall};
 
 use crate::{At, Error, Pick, SiteKind, Trace};
 
@@ -26,6 +26,16 @@ pub fn hidden_code(hidden: Hidden) -> f32 {
         Hidden::KnockedOut => -5.0,
         _ => f32::NAN,
     }
+}
+
+/// Why none of some heads sees a cell; `None` where any does. (Padding and windows are one for all heads of a layer,
+/// knockouts need not be.)
+pub(crate) fn hidden_from_all(recall: &Recall, heads: &[usize], query: usize, key: usize) -> Option<Hidden> {
+    let mut why = None;
+    for head in heads {
+        why = Some(recall.mask().hidden(0, *head, query, key)?);
+    }
+    why
 }
 
 impl Trace {
@@ -64,10 +74,18 @@ impl Trace {
         let mut tiles = places.iter().map(|at| self.tile(*at, queries.clone(), keys.clone()));
         let Some(mut mean) = tiles.next().transpose()? else { return Err(Error::NoSite(site.name())) };
         for tile in tiles {
-            mean.cells.iter_mut().zip(tile?.cells).for_each(|(sum, cell)| *sum += cell);
+            for (sum, cell) in mean.cells.iter_mut().zip(tile?.cells) {
+                // A head that does not see a cell gives it nothing; the code stays where no head does.
+                *sum = match (*sum < 0.0, cell < 0.0) {
+                    (_, true) => *sum,
+                    (true, false) => cell,
+                    (false, false) => *sum + cell,
+                };
+            }
         }
-        // The heads of a layer share one mask, so the mean of a hidden cell's codes is that code.
-        mean.cells.iter_mut().for_each(|sum| *sum /= places.len() as f32);
+        for sum in mean.cells.iter_mut().filter(|sum| **sum >= 0.0) {
+            *sum /= places.len() as f32;
+        }
         Ok(mean)
     }
 }

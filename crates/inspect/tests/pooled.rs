@@ -1,7 +1,12 @@
 //! Pooled maps and columns against the cells they stand for.
 
 use attnscope_inspect::example::Example;
-use attnscope_inspect::{At, Pick, SiteKind, Trace};
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use attnscope_inspect::{At, Error, Pick, Rectangle, SiteKind, Trace, Wanted};
+use attnscope_kernel::Params;
 
 /// Pools by hand, cell by cell.
 fn by_hand(trace: &Trace, rows: usize, columns: usize) -> (Vec<f32>, Vec<f32>) {
@@ -36,6 +41,39 @@ fn a_pixel_is_the_mean_and_the_largest_of_its_visible_cells() {
             }
         }
     }
+}
+
+#[test]
+fn the_mean_of_heads_is_pooled_from_every_cell() {
+    let params = Params { causal: true, ..Params::for_head_dim(5) };
+    let trace = common::trace(common::SMALL, &params);
+    let len = common::SMALL.len;
+    let tile = trace.picked_tile(SiteKind::SelfAttention, 1, Pick::Mean, 0..len, 0..len).unwrap();
+    for (rows, columns) in [(len, len), (3, 4), (1, 2)] {
+        let rectangle = Rectangle { queries: 0..len, keys: 0..len, rows, columns };
+        let pooled = trace.picked_pooled(SiteKind::SelfAttention, 1, Pick::Mean, &rectangle, Wanted::ALWAYS).unwrap();
+        for (at, (max, mean)) in pooled.max.iter().zip(&pooled.mean).enumerate() {
+            let (row, column) = (at / columns, at % columns);
+            let seen: Vec<f32> = (row * len / rows..(row + 1) * len / rows)
+                .flat_map(|q| (column * len / columns..(column + 1) * len / columns).map(move |k| q * len + k))
+                .map(|cell| tile.cells[cell])
+                .filter(|cell| *cell >= 0.0)
+                .collect();
+            assert_eq!(*max, seen.iter().copied().reduce(f32::max).unwrap_or(-1.0), "{rows} x {columns}, {at}");
+            let want = if seen.is_empty() { -1.0 } else { seen.iter().sum::<f32>() / seen.len() as f32 };
+            assert!((mean - want).abs() < 1e-6, "{rows} x {columns}, {at}: {mean} for {want}");
+        }
+    }
+}
+
+#[test]
+fn a_map_that_is_wanted_no_longer_is_not_made() {
+    let trace = common::trace(common::SMALL, &Params::for_head_dim(5));
+    let asked = AtomicUsize::new(0);
+    let still = || asked.fetch_add(1, Ordering::Relaxed) < 5;
+    let rectangle = Rectangle { queries: 0..11, keys: 0..11, rows: 11, columns: 11 };
+    let left = trace.picked_pooled(SiteKind::SelfAttention, 0, Pick::Mean, &rectangle, Wanted::while_true(&still));
+    assert!(matches!(left, Err(Error::NotWanted)), "{left:?}");
 }
 
 #[test]

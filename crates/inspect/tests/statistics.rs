@@ -2,7 +2,9 @@
 
 mod common;
 
-use attnscope_inspect::{HeadStats, Site, SiteKind, Trace};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use attnscope_inspect::{Error, HeadStats, Site, SiteKind, Trace, Wanted};
 use attnscope_kernel::{Params, View, Window, reference};
 use common::{Sizes, site, tokens};
 
@@ -133,10 +135,25 @@ fn one_layer_alone_is_the_same_layer() {
 fn each_head_is_told_once() {
     let trace = common::trace(SIZES, &Params::for_head_dim(8));
     let told = std::sync::Mutex::new(Vec::new());
-    trace.heads_with(None, |stats| told.lock().unwrap().push(stats.head)).unwrap();
+    trace.heads_with(None, Wanted::ALWAYS, |stats| told.lock().unwrap().push(stats.head)).unwrap();
     let mut told = told.into_inner().unwrap();
     told.sort_unstable();
     assert_eq!(told, [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn what_is_wanted_no_longer_ends_within_a_block_of_rows() {
+    let trace = common::trace(Sizes { layers: 8, ..SIZES }, &Params::for_head_dim(8));
+    let (asked, told) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let still = || asked.fetch_add(1, Ordering::Relaxed) < 10;
+    let left = trace.heads_with(None, Wanted::while_true(&still), |_| {
+        told.fetch_add(1, Ordering::Relaxed);
+    });
+    assert!(matches!(left, Err(Error::NotWanted)), "{left:?}");
+    // Three blocks a head, 48 heads: ten blocks are three heads. What other threads had begun asks once more each.
+    assert!(told.load(Ordering::Relaxed) <= 3, "{told:?} heads were finished");
+    let threads = std::thread::available_parallelism().map_or(64, usize::from);
+    assert!(asked.load(Ordering::Relaxed) <= 10 + 2 * threads, "{asked:?} blocks were begun");
 }
 
 /// A proof that could not fail would prove nothing.

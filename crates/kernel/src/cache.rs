@@ -204,7 +204,8 @@ impl<T: Element> KvCache<T> {
         if size(&[batch, shape.q_len, shape.q_heads, v_dim]).is_none() {
             return argument("q shape", format!("{:?}", q.shape()), "small enough to index");
         }
-        let reach = if shape.q_len == 0 { 0..0 } else { Mask::new(params, shape.q_len, self.len).reach(0..shape.q_len) };
+        let reach =
+            if shape.q_len == 0 { 0..0 } else { Mask::new(params, shape.q_len, self.len).reach(0..shape.q_len) };
         let held = self.held();
         if !reach.is_empty() && reach.start < held.start {
             let want = format!("{} or later: what is before slid out", held.start);
@@ -231,11 +232,7 @@ impl<T: Element> KvCache<T> {
     }
 
     /// Rows of some positions.
-    fn rows(
-        &self,
-        positions: Range<usize>,
-        row: impl Fn(usize, usize, usize) -> Vec<f32>,
-    ) -> Result<Vec<f32>, Error> {
+    fn rows(&self, positions: Range<usize>, row: impl Fn(usize, usize, usize) -> Vec<f32>) -> Result<Vec<f32>, Error> {
         let held = self.held();
         if positions.start > positions.end || positions.start < held.start || positions.end > held.end {
             return argument("positions", format!("{positions:?}"), format!("a range within {held:?}"));

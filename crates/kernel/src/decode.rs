@@ -149,9 +149,7 @@ impl<Q: Element, C: Source> Step<'_, Q, C> {
         let splits = splits(reach, self.source.block());
         let panels = dispatch!(isa.0, simd => self.panels(simd, lanes));
         let tasks: Vec<_> = (0..batch).flat_map(|batch| splits.iter().map(move |keys| (batch, keys.clone()))).collect();
-        let split = |(batch, keys): (usize, Range<usize>)| {
-            dispatch!(isa.0, simd => self.split(simd, lanes, &panels, batch, keys))
-        };
+        let split = |(batch, keys): (usize, Range<usize>)| dispatch!(isa.0, simd => self.split(simd, lanes, &panels, batch, keys));
         let states: Vec<State> = tasks.into_par_iter().map(split).collect();
         let rows = (0..batch * kv_heads * self.range.len()).into_par_iter().with_min_len(8);
         rows.map(|at| self.join(&states, splits.len(), at)).collect()
@@ -332,7 +330,8 @@ mod tests {
 
     #[test]
     fn splits_cover_the_reach_and_depend_on_sizes_alone() {
-        for (reach, block) in [(0..1, 16), (0..65536, 16), (5..300, 64), (1000..9000, 128), (130..131, 128), (7..7, 16)] {
+        for (reach, block) in [(0..1, 16), (0..65536, 16), (5..300, 64), (1000..9000, 128), (130..131, 128), (7..7, 16)]
+        {
             let splits = splits(reach.clone(), block);
             assert!(splits.len() <= super::MAX_SPLITS + 1);
             let mut end = reach.start;

@@ -2,6 +2,7 @@
 //! the visible blocks of keys; scores, online softmax, accumulate; finish into out and lse.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use fearless_simd::{Simd, SimdBase, dispatch};
 use rayon::prelude::*;
@@ -10,6 +11,7 @@ use crate::alone::{alone, widened};
 use crate::decode::{FEW, Views, decode};
 use crate::error::{Error, argument};
 use crate::heads::Heads;
+use crate::observe::{BlockMap, Observe, Observed, RowStats, Strip};
 use crate::params::{Block, Mask, Span};
 use crate::simd::Lanes;
 use crate::tile::BLOCK_KV;
@@ -20,6 +22,7 @@ use crate::tile::pack::{factor, pack, unpack};
 use crate::tile::rows::Rows;
 use crate::tile::scores::scores;
 use crate::tile::softmax::Online;
+use crate::tile::watch::Watch;
 use crate::view::size;
 use crate::{Element, Isa, Params, View};
 
@@ -105,27 +108,56 @@ pub fn forward_to<T: Element, O: Element>(
     params: &Params,
     isa: Isa,
 ) -> Result<Forward<O>, Error> {
+    Ok(forward_observed(q, k, v, params, isa, Observe::default())?.0)
+}
+
+/// [`forward_to`], leaving what `observe` asks for as well, at a few per cent of extra cost.
+///
+/// # Errors
+/// As [`forward`].
+pub fn forward_observed<T: Element, O: Element>(
+    q: View<T>,
+    k: View<T>,
+    v: View<T>,
+    params: &Params,
+    isa: Isa,
+    observe: Observe,
+) -> Result<(Forward<O>, Observed), Error> {
     let shape = Shape::of(q, k)?;
     shape.check_values(v)?;
     params.check(&shape)?;
     let Some(out_len) = size(&[shape.batch, shape.q_len, shape.q_heads, v.dim()]) else {
         return argument("v head_dim", v.dim(), "small enough to index");
     };
-    if shape.group() * shape.q_len <= FEW {
-        return Ok(decode(q, &Views { k, v }, shape, params, isa));
+    if shape.group() * shape.q_len <= FEW && observe == Observe::default() {
+        return Ok((decode(q, &Views { k, v }, shape, params, isa), Observed::default()));
     }
     let mut out = vec![O::zero(); out_len];
     // Row after row of each kv head, as the panels take them.
-    let mut lse = vec![f64::NEG_INFINITY; shape.batch * shape.q_heads * shape.q_len];
+    let rows = shape.batch * shape.q_heads * shape.q_len;
+    let mut lse = vec![f64::NEG_INFINITY; rows];
+    let mut stats = vec![RowStats::default(); if observe.rows { rows } else { 0 }];
     let lanes = panel_rows(isa);
     let heads = Heads::new(k, v, (shape.group() * shape.q_len).div_ceil(lanes), isa);
-    let operands = Operands { q, k, v, heads: &heads, params, mask: Mask::new(params, shape.q_len, shape.kv_len) };
-    let work = work(&operands, tasks(&shape, v.dim(), lanes, &mut out, &mut lse));
+    let mask = Mask::new(params, shape.q_len, shape.kv_len);
+    let side = observe.map.map(|most| BlockMap::side_for(&shape, most));
+    let strips = Mutex::new(Vec::new());
+    let operands = Operands { q, k, v, heads: &heads, params, mask, observe: (observe.rows, side), strips: &strips };
+    let work = work(&operands, tasks(&shape, v.dim(), lanes, &mut out, &mut lse, &mut stats));
     work.into_iter().par_bridge().for_each(|work| match work {
         Work::Copy(batch, head) => drop(heads.get(batch, head)),
         Work::Panel(task) => dispatch!(isa.0, simd => panel_of(simd, operands, task)),
     });
-    Ok(Forward { out, lse: by_head(lse, &shape) })
+    let map = side.map(|side| {
+        let mut map = BlockMap::new(&shape, &mask, side);
+        // In the order of the text, so that the last digits do not depend on which thread was first.
+        let mut strips = strips.into_inner().unwrap_or_else(PoisonError::into_inner);
+        strips.sort_by_key(|(at, _): &PanelStrips| *at);
+        strips.iter().for_each(|(_, strips)| map.add(&shape, strips));
+        map.finish()
+    });
+    let observed = Observed { rows: observe.rows.then(|| by_head(stats, &shape)), map };
+    Ok((Forward { out, lse: by_head(lse, &shape) }, observed))
 }
 
 /// Puts rows that lie as the panels take them (query after query, the heads of a group side by side) one head after
@@ -162,21 +194,32 @@ struct Task<'a, O> {
     range: Range<usize>,
     out: Vec<&'a mut [O]>,
     lse: &'a mut [f64],
+    /// Empty where no statistics are wanted.
+    stats: &'a mut [RowStats],
 }
 
 /// Splits the results into the panels that fill them.
-fn tasks<'a, O>(shape: &Shape, v_dim: usize, lanes: usize, out: &'a mut [O], lse: &'a mut [f64]) -> Vec<Task<'a, O>> {
+fn tasks<'a, O>(
+    shape: &Shape,
+    v_dim: usize,
+    lanes: usize,
+    out: &'a mut [O],
+    lse: &'a mut [f64],
+    stats: &'a mut [RowStats],
+) -> Vec<Task<'a, O>> {
     let group = shape.group();
     let rows = group * shape.q_len;
     let panels = rows.div_ceil(lanes);
     let lse = lse.chunks_exact_mut(rows.max(1)).flat_map(|head| head.chunks_mut(lanes));
+    let mut stats = stats.chunks_exact_mut(rows.max(1)).flat_map(|head| head.chunks_mut(lanes));
     let mut tasks: Vec<Task<O>> = (0..shape.batch * shape.kv_heads * panels)
         .zip(lse)
         .map(|(task, lse)| {
             let (head, first) = (task / panels, task % panels * lanes);
             let range = first..rows.min(first + lanes);
             let rows = Rows { group, kv_head: head % shape.kv_heads };
-            Task { batch: head / shape.kv_heads, rows, out: Vec::with_capacity(range.len()), range, lse }
+            let out = Vec::with_capacity(range.len());
+            Task { batch: head / shape.kv_heads, rows, range, out, lse, stats: stats.next().unwrap_or_default() }
         })
         .collect();
     // Queries outermost, heads within, as `out` lies: each panel receives its rows in its own order.
@@ -222,6 +265,9 @@ fn work<'a, T, O>(operands: &Operands<T>, mut tasks: Vec<Task<'a, O>>) -> Vec<Wo
     work
 }
 
+/// What one panel saw of a map, by (batch, kv_head, first row).
+type PanelStrips = ((usize, usize, usize), Vec<Strip>);
+
 /// What every panel reads.
 struct Operands<'a, T> {
     q: View<'a, T>,
@@ -230,6 +276,9 @@ struct Operands<'a, T> {
     heads: &'a Heads<'a, T>,
     params: &'a Params,
     mask: Mask<'a>,
+    /// Whether statistics of rows are wanted, and the side of a map's blocks.
+    observe: (bool, Option<usize>),
+    strips: &'a Mutex<Vec<PanelStrips>>,
 }
 
 impl<T> Clone for Operands<'_, T> {
@@ -260,8 +309,8 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
     operands: Operands<T>,
     task: Task<O>,
 ) {
-    let Operands { q, k, v, heads, params, mask } = operands;
-    let Task { batch, rows, range, out, lse } = task;
+    let Operands { q, k, v, heads, params, mask, observe, .. } = operands;
+    let Task { batch, rows, range, out, lse, stats } = task;
     let lanes = N * F::LEN;
     let (dim, v_dim) = (k.dim(), v.dim());
     let mut panel = vec![0.0; dim * lanes];
@@ -278,8 +327,11 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
     let kv = heads.get(batch, rows.kv_head);
     let span = Span { batch, heads: rows.heads(), queries: rows.queries(range.clone()) };
     let reach = mask.reach(span.queries.clone());
-    // Keys lie in fours.
-    for first in (reach.start / 4 * 4..reach.end).step_by(BLOCK_KV) {
+    let watched = observe.0 || observe.1.is_some();
+    let mut watch = watched.then(|| Watch::<F, N>::new(simd, &mask, (rows, range.clone()), reach.clone(), observe.1));
+    // Keys lie in fours; a map's columns begin where blocks do.
+    let align = if watched { BLOCK_KV } else { 4 };
+    for first in (reach.start / align * align..reach.end).step_by(BLOCK_KV) {
         let block = first..reach.end.min(first + BLOCK_KV);
         let visibility = mask.block(&span, block.clone());
         if visibility == Block::Skip {
@@ -294,7 +346,10 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
         if visibility == Block::Partial {
             hide::<S, F, N>(simd, &mask, (rows, range.clone(), &span), block.clone(), &mut bounds, scored);
         }
-        let shrink = online.block(simd, scored);
+        let shrink = match &mut watch {
+            Some(watch) => watch.block(simd, &mut online, block.start, scored),
+            None => online.block(simd, scored),
+        };
         accumulate::<S, F, N, D>(simd, scored, kv.values(block.start, block.end), shrink, &mut acc);
     }
 
@@ -305,6 +360,14 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
     for (lane, lse) in lse.iter_mut().enumerate() {
         let sink = params.sinks.as_ref().map(|sinks| sinks[rows.at(range.start + lane).1]);
         (norms[lane], *lse) = finish(row_max[lane], row_sum[lane], sink);
+    }
+    if let Some(watch) = watch {
+        watch.rows(simd, &online, lse, stats);
+        let strips = watch.strips(simd, (batch, rows, range.clone()), lse);
+        if !strips.is_empty() {
+            let mut all = operands.strips.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push(((batch, rows.kv_head, range.start), strips));
+        }
     }
     let (mut four, mut quads) = (vec![0.0; 4 * v_dim], vec![[0.0; 4]; v_dim]);
     let mut out = out.into_iter();
@@ -319,10 +382,8 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
             if row.iter().any(|x| !x.is_finite()) {
                 let (query, head) = rows.at(range.start + lane);
                 let q_row = widened(q.row(batch, query, head));
-                let (key, value) = (
-                    |key| widened(k.row(batch, key, rows.kv_head)),
-                    |key| widened(v.row(batch, key, rows.kv_head)),
-                );
+                let (key, value) =
+                    (|key| widened(k.row(batch, key, rows.kv_head)), |key| widened(v.row(batch, key, rows.kv_head)));
                 alone((params, &mask), (batch, head, query), &q_row, key, value, row);
             }
             O::narrow(row, out);

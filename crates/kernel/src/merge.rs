@@ -111,10 +111,9 @@ pub fn forward_shared_prefix<T: Element>(
             return argument(name, there, "1: it is shared");
         }
     }
-    for (name, got, want) in [
-        ("prefix k heads", prefix.0.heads(), suffix.0.heads()),
-        ("prefix v head_dim", prefix.1.dim(), suffix.1.dim()),
-    ] {
+    for (name, got, want) in
+        [("prefix k heads", prefix.0.heads(), suffix.0.heads()), ("prefix v head_dim", prefix.1.dim(), suffix.1.dim())]
+    {
         if got != want {
             return argument(name, got, format!("{want}, as in the suffix"));
         }

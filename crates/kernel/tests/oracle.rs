@@ -1,151 +1,12 @@
 //! The fast path against the f64 reference, on every instruction set of this machine.
 
+mod common;
+
 use attnscope_kernel::{
-    Bias, Forward, Isa, KeyPadding, Knockout, Mask, Params, Recall, RelativeBias, Segments, View, Window, forward,
-    reference,
+    Forward, Isa, Mask, Observe, Params, Recall, View, Window, forward, forward_observed, reference,
 };
+use common::{Case, case, normal, plain_error, worst};
 use proptest::prelude::*;
-
-/// One operation's data, owned.
-#[derive(Debug, Clone)]
-struct Case {
-    q: Vec<f32>,
-    k: Vec<f32>,
-    v: Vec<f32>,
-    q_shape: [usize; 4],
-    k_shape: [usize; 4],
-    v_shape: [usize; 4],
-    params: Params,
-}
-
-impl Case {
-    fn views(&self) -> (View<'_>, View<'_>, View<'_>) {
-        let view = |x, shape| View::new(x, shape).unwrap();
-        (view(&self.q, self.q_shape), view(&self.k, self.k_shape), view(&self.v, self.v_shape))
-    }
-}
-
-/// Numbers that look normal, the same for the same seed.
-fn normal(seed: u64, len: usize, spread: f32) -> Vec<f32> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut uniform = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as f32 / (1u64 << 24) as f32
-    };
-    (0..len).map(|_| ((0..6).map(|_| uniform()).sum::<f32>() - 3.0) * 1.41 * spread).collect()
-}
-
-/// Sizes and a seed; every option on or off, with every other.
-fn case() -> impl Strategy<Value = Case> {
-    let sizes = (1..3usize, 1..70usize, 1..200usize, 1..4usize, 1..4usize, 1..40usize, 1..40usize);
-    (sizes, 0.1..6.0f32, any::<u64>(), any::<u16>()).prop_map(
-        |((batch, q_len, kv_len, kv_heads, group, dim, v_dim), spread, seed, options)| {
-            let q_heads = kv_heads * group;
-            let q_shape = [batch, q_len, q_heads, dim];
-            let k_shape = [batch, kv_len, kv_heads, dim];
-            let v_shape = [batch, kv_len, kv_heads, v_dim];
-            let mut bits = options;
-            let mut on = |out_of: u16| {
-                let on = bits % out_of == 0;
-                bits = bits.rotate_right(3) ^ 0x9E37;
-                on
-            };
-            let number = |at: u64, below: usize| (seed.rotate_left(at as u32) % below.max(1) as u64) as usize;
-            let params = Params {
-                causal: on(2),
-                window: on(3).then(|| Window { left: number(3, 80), right: number(9, 20) }),
-                softcap: on(3).then_some(4.0),
-                alibi_slopes: on(3).then(|| (0..q_heads).map(|h| 0.5f32.powi(h as i32)).collect()),
-                relative_bias: on(3).then(|| {
-                    let (buckets, both) = (8, on(2));
-                    RelativeBias::new(normal(seed ^ 7, buckets * q_heads, 1.0), buckets, 32, both).unwrap()
-                }),
-                bias: on(3).then(|| {
-                    let shape = [if on(2) { 1 } else { batch }, if on(2) { 1 } else { q_heads }, q_len, kv_len];
-                    Bias::new(normal(seed ^ 8, shape.iter().product(), 1.0), shape).unwrap()
-                }),
-                sinks: on(3).then(|| normal(seed ^ 9, q_heads, 2.0).into()),
-                segments: on(3).then(|| {
-                    let (q, kv) = (number(5, q_len + 1), number(11, kv_len + 1));
-                    Segments::new([0, q / 2, q, q_len], [0, kv / 3, kv, kv_len]).unwrap()
-                }),
-                key_padding: on(3).then(|| {
-                    KeyPadding::new(
-                        (0..batch * kv_len).map(|at| !(at as u64 ^ seed).is_multiple_of(5)).collect::<Vec<_>>(),
-                    )
-                }),
-                knockouts: if on(3) {
-                    vec![
-                        Knockout { key: Some(number(13, kv_len)), ..Default::default() },
-                        Knockout { query: Some(number(17, q_len)), head: Some(number(19, q_heads)), key: None },
-                        Knockout { head: Some(0), query: Some(0), key: Some(0) },
-                    ]
-                } else {
-                    Vec::new()
-                },
-                ..Params::for_head_dim(dim)
-            };
-            Case {
-                q: normal(seed, q_shape.iter().product(), spread),
-                k: normal(seed ^ 1, k_shape.iter().product(), 1.0),
-                v: normal(seed ^ 2, v_shape.iter().product(), 1.0),
-                q_shape,
-                k_shape,
-                v_shape,
-                params,
-            }
-        },
-    )
-}
-
-/// What a plain f32 implementation makes of the same case: the yardstick of the error.
-fn plain_f32(case: &Case) -> Vec<f32> {
-    let (q, k, v) = case.views();
-    let [batch, q_len, q_heads, _] = case.q_shape;
-    let group = q_heads / case.k_shape[2];
-    let params = &case.params;
-    let mask = Mask::new(params, q_len, case.k_shape[1]);
-    let mut out = Vec::new();
-    for b in 0..batch {
-        for i in 0..q_len {
-            for h in 0..q_heads {
-                let score = |j: usize| {
-                    let dot = q.row(b, i, h).iter().zip(k.row(b, j, h / group)).map(|(a, b)| a * b).sum::<f32>();
-                    let scaled = dot * params.scale;
-                    let ahead = j as i64 - mask.position(i);
-                    let bias = params.bias.as_ref().map_or(0.0, |bias| {
-                        let [batches, heads, q_len, kv_len] = bias.shape();
-                        bias.data()[(((b % batches) * heads + h % heads) * q_len + i) * kv_len + j]
-                    });
-                    params.softcap.map_or(scaled, |cap| cap * (scaled / cap).tanh())
-                        + params.alibi(h, ahead)
-                        + params.relative(h, ahead)
-                        + bias
-                };
-                let visible: Vec<usize> = mask.visible(b, h, i, 0..case.k_shape[1]).collect();
-                let scores: Vec<f32> = visible.iter().map(|j| score(*j)).collect();
-                let sink = params.sinks.as_ref().map_or(f32::NEG_INFINITY, |sinks| sinks[h]);
-                let max = scores.iter().copied().fold(sink, f32::max);
-                let exps: Vec<f32> = scores.iter().map(|s| (s - max).exp()).collect();
-                let sum: f32 = exps.iter().sum::<f32>() + (sink - max).exp();
-                for t in 0..case.v_shape[3] {
-                    let mixed = visible.iter().zip(&exps).map(|(j, e)| e / sum * v.row(b, *j, h / group)[t]);
-                    out.push(mixed.sum::<f32>());
-                }
-            }
-        }
-    }
-    out
-}
-
-/// The largest difference, where NaN is the largest of all.
-fn worst(got: &[f32], want: &[f64]) -> f64 {
-    assert_eq!(got.len(), want.len());
-    let differences = got.iter().zip(want).map(|(g, w)| (f64::from(*g) - w).abs());
-    differences.fold(0.0, |worst, d| if worst.is_nan() || d <= worst { worst } else { d })
-}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
@@ -156,7 +17,7 @@ proptest! {
         let (q, k, v) = case.views();
         let want = reference::attention(q, k, v, &case.params).unwrap();
         let slack = 4.0 * f64::from(f32::EPSILON) * case.v.iter().fold(0.0, |m: f64, x| m.max(f64::from(x.abs())));
-        let allowed = 2.0 * worst(&plain_f32(&case), &want.out) + slack;
+        let allowed = 2.0 * plain_error(&case, &want.out) + slack;
         for isa in Isa::all() {
             let got = forward(q, k, v, &case.params, isa).unwrap();
             let error = worst(&got.out, &want.out);
@@ -198,6 +59,66 @@ proptest! {
                         let want = if nothing { 0.0 } else { 1.0 };
                         prop_assert!((sum + sink - want).abs() < 2e-6, "{}: row {i} sums to {sum} + {sink}", isa.name());
                     }
+                }
+            }
+        }
+    }
+
+    /// What the forward pass notes on its way is what the whole matrix of weights says.
+    #[test]
+    fn what_is_observed_is_true(case in case(), most in 1..20usize) {
+        let (q, k, v) = case.views();
+        let want = reference::attention(q, k, v, &case.params).unwrap();
+        let [batch, q_len, q_heads, _] = case.q_shape;
+        let kv_len = case.k_shape[1];
+        for isa in Isa::all() {
+            let observe = Observe { rows: true, map: Some(most) };
+            let (done, seen) = forward_observed::<f32, f32>(q, k, v, &case.params, isa, observe).unwrap();
+            let plain = forward(q, k, v, &case.params, isa).unwrap();
+            prop_assert!(worst(&done.out, &plain.out.iter().map(|x| f64::from(*x)).collect::<Vec<_>>()) < 1e-5);
+            let (rows, map) = (seen.rows.unwrap(), seen.map.unwrap());
+            prop_assert!(map.rows <= most.max(1) || map.side == 16, "{} rows of {}", map.rows, map.side);
+            let mask = Mask::new(&case.params, q_len, kv_len);
+            for head in 0..batch * q_heads {
+                let (b, h) = (head / q_heads, head % q_heads);
+                let (mean, max, visible) = map.head(head);
+                let mut blocks = vec![(0.0f64, 0.0f64, 0u32); map.rows * map.columns];
+                for i in 0..q_len {
+                    let weights = &want.weights[(head * q_len + i) * kv_len..][..kv_len];
+                    let p = mask.position(i);
+                    let at = |key: i64| usize::try_from(key).ok().and_then(|key| weights.get(key)).copied().unwrap_or(0.0);
+                    let largest = weights.iter().copied().fold(0.0, f64::max);
+                    let entropy: f64 = weights.iter().filter(|w| **w > 0.0).map(|w| -w * w.ln()).sum();
+                    let distance: f64 = weights.iter().zip(0..).map(|(w, j)| w * (p - j as i64).abs() as f64).sum();
+                    let got = rows[head * q_len + i];
+                    for (name, got, want, slack) in [
+                        ("entropy", got.entropy, entropy, 2e-5 * (1.0 + entropy)),
+                        ("max", got.max, largest, 2e-5),
+                        ("first", got.first, at(0), 2e-5),
+                        ("own", got.own, at(p), 2e-5),
+                        ("previous", got.previous, at(p - 1), 2e-5),
+                        ("distance", got.distance, distance, 2e-5 * (1.0 + kv_len as f64)),
+                    ] {
+                        let off = (f64::from(got) - want).abs();
+                        prop_assert!(off <= slack, "{}: head {head} query {i} {name}: {got} for {want}", isa.name());
+                    }
+                    if let Some(key) = got.max_key {
+                        prop_assert!(largest - weights[key as usize] <= 2e-5, "{}: max at {key}", isa.name());
+                    } else {
+                        prop_assert!(mask.sees_nothing(b, h, i), "{}: no maximum", isa.name());
+                    }
+                    for (j, weight) in weights.iter().enumerate() {
+                        let block = &mut blocks[i / map.side * map.columns + j / map.side];
+                        if mask.hidden(b, h, i, j).is_none() {
+                            *block = (block.0 + weight, block.1.max(*weight), block.2 + 1);
+                        }
+                    }
+                }
+                for (at, (sum, largest, seen)) in blocks.iter().enumerate() {
+                    prop_assert_eq!(visible[at], *seen);
+                    let want = sum / f64::from(*seen).max(1.0);
+                    prop_assert!((f64::from(mean[at]) - want).abs() <= 1e-5, "{}: mean {} for {want}", isa.name(), mean[at]);
+                    prop_assert!((f64::from(max[at]) - largest).abs() <= 2e-5, "{}: max {} for {largest}", isa.name(), max[at]);
                 }
             }
         }

@@ -11,6 +11,7 @@ pub mod families;
 mod folder;
 mod generate;
 mod gguf;
+mod gguf_name;
 pub mod lesson;
 mod model;
 mod source;

@@ -10,6 +10,7 @@ use crate::attend::{Cache, Keep, Run};
 use crate::checkpoint::{self, Checkpoint, Config};
 use crate::error::{Error, Result};
 use crate::families::{Family, bert::Bert, llama::Llama};
+use crate::gguf_name;
 
 /// Said where there are no ids.
 const NOTHING: &str = "there is no token to read";
@@ -71,6 +72,12 @@ impl Model {
     pub fn glance(path: &Path) -> Option<(&'static str, bool)> {
         let family = checkpoint::family(path)?;
         Some((family, family != "bert"))
+    }
+
+    /// What a GGUF file calls itself in its header, fit to be shown, from a look at its beginning; none where that does
+    /// not tell.
+    pub fn glance_name(path: &Path) -> Option<String> {
+        gguf_name::name(path)
     }
 
     /// What it calls itself.

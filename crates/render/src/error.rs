@@ -41,16 +41,6 @@ pub enum Error {
     /// A resolution that cannot be drawn.
     #[error("{0} dots to the inch cannot be drawn; choose from 36 to {max}", max = crate::paint::MAX_DPI)]
     Resolution(u32),
-    /// What was asked for has no such form.
-    #[error("{what} cannot be exported as {format}; choose {instead}")]
-    NoSuchForm {
-        /// `a cell` or `the heads`.
-        what: &'static str,
-        /// The ending.
-        format: &'static str,
-        /// The forms there are.
-        instead: &'static str,
-    },
     /// A file's ending that names no format.
     #[error("the ending {0:?} is not known; it may be png, svg, html, npz, json or csv")]
     Ending(String),

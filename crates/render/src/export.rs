@@ -1,11 +1,12 @@
 use std::ops::Range;
 use std::path::Path;
 
-use attnscope_inspect::{At, Row, Trace};
+use attnscope_inspect::{At, Column, Error as Refused, HeadStats, Row, SiteKind, Trace, Wanted};
 
 use crate::numbers::{self, Grid};
 use crate::paint::{MAX_DPI, Scene, png, svg};
-use crate::{Error, Place, Style, picture};
+use crate::picture::{Source, Which};
+use crate::{Choice, Error, Place, Style, picture};
 
 /// What to take along.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,13 @@ pub enum What {
         /// Who asks.
         query: usize,
     },
+    /// One column.
+    Column {
+        /// Of which head.
+        place: Place,
+        /// Who is asked.
+        key: usize,
+    },
     /// One cell, worked out.
     Cell {
         /// Of which head.
@@ -35,10 +43,14 @@ pub enum What {
         /// Who is asked.
         key: usize,
     },
-    /// The statistics of every head.
+    /// Every head: at a glance, or its statistics.
     Heads {
+        /// Of which attention.
+        site: SiteKind,
         /// Of one layer; none: of all.
         layer: Option<usize>,
+        /// Which of them a picture shows, and in which order. Numbers are of all.
+        choice: Choice,
     },
 }
 
@@ -111,19 +123,35 @@ pub struct Exported {
 /// # Errors
 /// If the trace has no answer, the answer has no such form, or it is too large.
 pub fn export(trace: &Trace, what: &What, style: &Style, format: Format) -> Result<Exported, Error> {
+    export_while(trace, what, style, format, Wanted::ALWAYS)
+}
+
+/// As [`export`], for as long as it is wanted.
+///
+/// # Errors
+/// As [`export`], or if it is wanted no longer.
+pub fn export_while(
+    trace: &Trace,
+    what: &What,
+    style: &Style,
+    format: Format,
+    wanted: Wanted,
+) -> Result<Exported, Error> {
     if !(36..=MAX_DPI).contains(&style.dpi) {
         return Err(Error::Resolution(style.dpi));
     }
+    let job = Job { trace, style, format, wanted };
     match what {
         What::Map { place, queries, keys } => {
             let site = trace.site(place.site, place.layer)?;
             let queries = within("queries", queries.as_ref(), site.q_len())?;
             let keys = within("keys", keys.as_ref(), site.kv_len())?;
-            map(trace, *place, queries, keys, style, format)
+            job.map(*place, queries, keys)
         }
-        What::Row { place, query } => row(trace, *place, *query, style, format),
-        What::Cell { at, query, key } => cell(trace, *at, *query, *key, format),
-        What::Heads { layer } => heads(trace, *layer, style, format),
+        What::Row { place, query } => job.row(*place, *query),
+        What::Column { place, key } => job.column(*place, *key),
+        What::Cell { at, query, key } => job.cell(*at, *query, *key),
+        What::Heads { site, layer, choice } => job.heads(&Which { site: *site, layer: *layer, choice }),
     }
 }
 
@@ -136,81 +164,88 @@ fn within(what: &'static str, range: Option<&Range<usize>>, len: usize) -> Resul
     }
 }
 
-fn map(
-    trace: &Trace,
-    place: Place,
-    queries: Range<usize>,
-    keys: Range<usize>,
-    style: &Style,
+/// A file in the making.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    trace: &'a Trace,
+    style: &'a Style,
     format: Format,
-) -> Result<Exported, Error> {
-    let grid = || Grid::read(trace, place, queries.clone(), keys.clone());
-    match format {
-        Format::Csv => whole(numbers::map_csv(&grid()?)?),
-        Format::Json => whole(numbers::map_json(&grid()?)?),
-        Format::Npz => whole(numbers::map_npz(&grid()?)?),
-        Format::Png | Format::Svg | Format::Html => {
-            let (scene, note) = picture::map(trace, place, queries.clone(), keys.clone(), style)?;
-            // The page shows numbers only where they are few, so only then are they recalled.
-            let few = queries.len().max(keys.len()) <= numbers::MOST_IN_TABLE;
-            let grid = if few && format == Format::Html { Some(grid()?) } else { None };
-            drawn(&scene, note, style, format, grid.as_ref())
-        }
-    }
+    wanted: Wanted<'a>,
 }
 
-fn row(trace: &Trace, place: Place, query: usize, style: &Style, format: Format) -> Result<Exported, Error> {
-    let row = || -> Result<Row, Error> { Ok(trace.picked_row(place.site, place.layer, place.head, query)?) };
-    match format {
-        Format::Csv => whole(numbers::row_csv(trace, &row()?)?),
-        Format::Json => whole(numbers::document(&row()?)?),
-        Format::Npz => whole(numbers::row_npz(trace, place, &row()?)?),
-        Format::Png | Format::Svg | Format::Html => {
-            let (scene, note) = picture::row(trace, place, query, style)?;
-            drawn(&scene, note, style, format, None)
+impl Job<'_> {
+    fn map(self, place: Place, queries: Range<usize>, keys: Range<usize>) -> Result<Exported, Error> {
+        let grid = || Grid::read(self.trace, place, queries.clone(), keys.clone(), self.wanted);
+        match self.format {
+            Format::Csv => whole(numbers::map_csv(&grid()?)?),
+            Format::Json => whole(numbers::map_json(&grid()?)?),
+            Format::Npz => whole(numbers::map_npz(&grid()?)?),
+            Format::Png | Format::Svg | Format::Html => {
+                let len = self.trace.site(place.site, place.layer)?.kv_len();
+                let left_out = self.style.left_out.columns(&self.trace.tokens, len);
+                let from = Source { trace: self.trace, place, wanted: self.wanted, left_out: &left_out };
+                let drawn = picture::map(from, queries.clone(), keys.clone(), self.style)?;
+                // The page shows numbers only where they are few, so only then are they recalled.
+                let few = queries.len().max(keys.len()) <= numbers::MOST_IN_TABLE;
+                let grid = if few && self.format == Format::Html { Some(grid()?) } else { None };
+                self.drawn(drawn, grid.as_ref())
+            }
         }
     }
-}
 
-fn cell(trace: &Trace, at: At, query: usize, key: usize, format: Format) -> Result<Exported, Error> {
-    let cell = || trace.cell(at, query, key);
-    match format {
-        Format::Csv => whole(numbers::cell_csv(&cell()?)?),
-        Format::Json => whole(numbers::document(&cell()?)?),
-        Format::Npz => whole(numbers::cell_npz(trace, &cell()?)?),
-        Format::Png | Format::Svg | Format::Html => {
-            Err(Error::NoSuchForm { what: "a cell", format: format.ending(), instead: "json, csv or npz" })
+    fn row(self, place: Place, query: usize) -> Result<Exported, Error> {
+        let row = || -> Result<Row, Error> { Ok(self.trace.picked_row(place.site, place.layer, place.head, query)?) };
+        match self.format {
+            Format::Csv => whole(numbers::row_csv(self.trace, &row()?)?),
+            Format::Json => whole(numbers::document(&row()?)?),
+            Format::Npz => whole(numbers::row_npz(self.trace, place, &row()?)?),
+            _ => self.drawn(picture::row(self.trace, place, query, self.style)?, None),
         }
     }
-}
 
-fn heads(trace: &Trace, layer: Option<usize>, style: &Style, format: Format) -> Result<Exported, Error> {
-    let heads = || trace.heads(layer);
-    match format {
-        Format::Csv => whole(numbers::heads_csv(&heads()?)?),
-        Format::Json => whole(numbers::document(&heads()?)?),
-        Format::Npz => whole(numbers::heads_npz(trace, &heads()?)?),
-        Format::Html => whole(numbers::heads_page(trace, &heads()?, style.theme)?),
-        Format::Png | Format::Svg => {
-            let instead = "html, json, csv or npz";
-            Err(Error::NoSuchForm { what: "the heads' statistics", format: format.ending(), instead })
+    fn column(self, place: Place, key: usize) -> Result<Exported, Error> {
+        let column = || -> Result<Column, Error> { Ok(self.trace.column(place.site, place.layer, place.head, key)?) };
+        match self.format {
+            Format::Csv => whole(numbers::column_csv(self.trace, &column()?)?),
+            Format::Json => whole(numbers::document(&column()?)?),
+            Format::Npz => whole(numbers::column_npz(self.trace, place, &column()?)?),
+            _ => self.drawn(picture::column(self.trace, place, key, self.style)?, None),
         }
     }
-}
 
-fn drawn(
-    scene: &Scene,
-    note: Option<String>,
-    style: &Style,
-    format: Format,
-    grid: Option<&Grid>,
-) -> Result<Exported, Error> {
-    let bytes = match format {
-        Format::Png => png(scene, style.dpi)?,
-        Format::Html => numbers::picture_page(&scene.title, style.theme, &svg(scene)?, grid)?.into_bytes(),
-        _ => svg(scene)?.into_bytes(),
-    };
-    Ok(Exported { bytes, note })
+    fn cell(self, at: At, query: usize, key: usize) -> Result<Exported, Error> {
+        let cell = || self.trace.cell(at, query, key);
+        match self.format {
+            Format::Csv => whole(numbers::cell_csv(&cell()?)?),
+            Format::Json => whole(numbers::document(&cell()?)?),
+            Format::Npz => whole(numbers::cell_npz(self.trace, &cell()?)?),
+            _ => self.drawn(picture::cell(self.trace, at, (query, key), self.style)?, None),
+        }
+    }
+
+    fn heads(self, which: &Which) -> Result<Exported, Error> {
+        let heads = || -> Result<Vec<HeadStats>, Error> {
+            let mut heads = self.trace.heads_with(which.layer, self.wanted, |_| {})?;
+            heads.retain(|head| head.site == which.site);
+            if heads.is_empty() { Err(Refused::NoSite(which.site.name()).into()) } else { Ok(heads) }
+        };
+        match self.format {
+            Format::Csv => whole(numbers::heads_csv(&heads()?)?),
+            Format::Json => whole(numbers::document(&heads()?)?),
+            Format::Npz => whole(numbers::heads_npz(self.trace, &heads()?)?),
+            Format::Html => whole(numbers::heads_page(self.trace, &heads()?, self.style.theme)?),
+            _ => self.drawn(picture::heads(self.trace, which, self.style, self.wanted)?, None),
+        }
+    }
+
+    fn drawn(self, (scene, note): (Scene, Option<String>), grid: Option<&Grid>) -> Result<Exported, Error> {
+        let bytes = match self.format {
+            Format::Png => png(&scene, self.style.dpi)?,
+            Format::Html => numbers::picture_page(&scene.title, self.style.theme, &svg(&scene)?, grid)?.into_bytes(),
+            _ => svg(&scene)?.into_bytes(),
+        };
+        Ok(Exported { bytes, note })
+    }
 }
 
 /// An answer that leaves nothing out.

@@ -11,8 +11,8 @@ mod readable;
 mod terminal;
 
 pub use error::Error;
-pub use export::{Exported, Format, What, export};
+pub use export::{Exported, Format, What, export, export_while};
 pub use paint::{Palette, Theme};
-pub use picture::{CAVEAT, Place, Scale, Style};
+pub use picture::{Blocks, CAVEAT, Choice, LeftOut, Only, Place, Scale, Statistic, Style, Top};
 pub use readable::{fit, readable};
 pub use terminal::{Colour, bar, heat_map};

@@ -7,8 +7,8 @@ mod json;
 mod npy;
 mod npz;
 
-pub(crate) use csv::{cell_csv, heads_csv, map_csv, row_csv};
+pub(crate) use csv::{cell_csv, column_csv, heads_csv, map_csv, row_csv};
 pub(crate) use grid::Grid;
 pub(crate) use html::{MOST_IN_TABLE, heads_page, picture_page};
 pub(crate) use json::{document, map_json};
-pub(crate) use npz::{cell_npz, heads_npz, map_npz, row_npz};
+pub(crate) use npz::{cell_npz, column_npz, heads_npz, map_npz, row_npz};

@@ -6,6 +6,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::Entry;
 use crate::entry::Item;
 use crate::error::Error;
+use crate::lanes::Lanes;
 use crate::queue::Queue;
 use crate::shelf::Shelf;
 use crate::work::Asker;
@@ -16,6 +17,7 @@ pub(crate) struct App {
     pub(crate) shelf: Shelf,
     /// One model is opened or run at a time.
     pub(crate) models: Queue,
+    pub(crate) lanes: Lanes,
     statistics: Arc<Semaphore>,
     stopping: Arc<AtomicBool>,
 }
@@ -26,6 +28,7 @@ impl App {
             items: entries.into_iter().map(|entry| Arc::new(Item::new(entry))).collect(),
             shelf: Shelf::default(),
             models: Queue::new(),
+            lanes: Lanes::new(),
             statistics: Arc::new(Semaphore::new(1)),
             stopping: Arc::default(),
         }

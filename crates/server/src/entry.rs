@@ -12,6 +12,8 @@ pub struct Entry {
     pub id: String,
     /// Its name on the page.
     pub label: String,
+    /// How its weights are kept, such as `Q4_1`, where that is known and not in full.
+    pub quantisation: Option<String>,
     /// Its name on the command line, for "copy as command".
     pub name: String,
     /// The source itself.
@@ -42,6 +44,7 @@ pub(crate) struct Item {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     label: String,
+    quantisation: Option<String>,
     /// Where it comes from; none if it came opened.
     path: Option<PathBuf>,
     source: OnceLock<Source>,
@@ -53,6 +56,8 @@ pub(crate) struct Listing {
     id: String,
     label: String,
     name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quantisation: Option<String>,
     kind: Kind,
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<String>,
@@ -69,7 +74,7 @@ pub(crate) struct Listing {
 }
 
 impl Item {
-    pub(crate) fn new(Entry { id, label, name, source }: Entry) -> Self {
+    pub(crate) fn new(Entry { id, label, quantisation, name, source }: Entry) -> Self {
         match source {
             Opening::Ready(source) => {
                 let kind = match *source {
@@ -77,7 +82,7 @@ impl Item {
                     Source::Model(_) => Kind::Model,
                     Source::Trace(_) => Kind::Trace,
                 };
-                Self { id, label, name, kind, path: None, source: OnceLock::from(*source) }
+                Self { id, label, quantisation, name, kind, path: None, source: OnceLock::from(*source) }
             }
             Opening::OnDemand(path) => {
                 // As `Source::open` tells them apart.
@@ -86,7 +91,7 @@ impl Item {
                     Some(ending) if ending == "safetensors" && !path.is_dir() => Kind::Trace,
                     _ => Kind::Model,
                 };
-                Self { id, label, name, kind, path: Some(path), source: OnceLock::new() }
+                Self { id, label, quantisation, name, kind, path: Some(path), source: OnceLock::new() }
             }
         }
     }
@@ -118,6 +123,7 @@ impl Item {
         let mut listing = Listing {
             id: self.id.clone(),
             label: self.label.clone(),
+            quantisation: self.quantisation.clone(),
             name: self.name.clone(),
             kind: self.kind,
             family: None,

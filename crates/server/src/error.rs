@@ -47,6 +47,7 @@ impl From<attnscope_inspect::Error> for Error {
         use attnscope_inspect::Error as Inspect;
         let status = match error {
             // What was opened is broken, not what was asked.
+            Inspect::NotWanted => StatusCode::SERVICE_UNAVAILABLE,
             Inspect::File { .. } | Inspect::Site { .. } => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,
         };

@@ -1,4 +1,4 @@
-use std::future::{Future, IntoFuture};
+use std::future::Future;
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use axum::Router;
 use tokio::sync::oneshot;
 
 use crate::app::App;
+use crate::connections::{self, HEADERS};
 use crate::{Entry, routes};
 
 /// How long answers that have begun may take after the server was told to stop.
@@ -55,15 +56,16 @@ impl Server {
             app.stop();
             let _ = tell.send(());
         };
-        let served = axum::serve(listener, self.router(port)).with_graceful_shutdown(signal).into_future();
+        let served = connections::serve(listener, self.router(port), HEADERS, signal);
         let overdue = async {
             let _ = told.await;
             tokio::time::sleep(GRACE).await;
         };
         tokio::select! {
-            done = served => done,
-            () = overdue => Ok(()),
+            () = served => {}
+            () = overdue => {}
         }
+        Ok(())
     }
 
     /// The routes, for a server that is reached at this port. [`Server::serve`] without sockets, for tests.

@@ -12,7 +12,7 @@ import { slider } from '../controls/slider.js';
 import { example, scratch } from '../engine.js';
 import { vector } from '../figures/vector.js';
 import { answer, inspect, lead, para, scene, stops, tryThis } from '../prose.js';
-import { numbersIn, whole, written } from '../route.js';
+import { numbersIn, unless, whole, written } from '../route.js';
 
 class Roles extends Chapter {
   open() {
@@ -266,11 +266,12 @@ function turning(chapter, { meta, worked }, token) {
     change: (v) => put(v),
   });
   const put = (/** @type {number} */ degrees) => {
+    chapter.keep({ turned: unless(degrees, 0) });
     turn.set(degrees);
     held.set(degrees);
     ask(degrees);
   };
-  put(0);
+  put(whole(chapter.params, 'turned', 0, 361));
   return scene(
     'The names can be turned away',
     [

@@ -9,10 +9,13 @@ import { Chapter } from '../chapter.js';
 import { choice } from '../controls/choice.js';
 import { example, scratch } from '../engine.js';
 import { heat } from '../figures/heat.js';
-import { answer, inspect, lead, para, scene, stops, tryThis } from '../prose.js';
-import { whole } from '../route.js';
+import { answer, inspect, lead, para, remark, scene, stops, tryThis } from '../prose.js';
+import { oneOf, unless, whole } from '../route.js';
 
 /** @typedef {'product' | 'scores' | 'weights'} Stage */
+
+/** @type {Stage[]} */
+const STAGES = ['product', 'scores', 'weights'];
 
 class AllPairs extends Chapter {
   open() {
@@ -29,8 +32,7 @@ class AllPairs extends Chapter {
   #build({ meta, worked }, raw) {
     const n = meta.tokens.length;
     let at = { row: whole(this.params, 'query', 6, n), column: whole(this.params, 'key', 1, n) };
-    /** @type {Stage} */
-    let stage = 'product';
+    let stage = oneOf(this.params, 'show', STAGES, 'product');
     const q = strip(worked.q, 'q', meta.tokens);
     const k = strip(worked.k, 'k', meta.tokens);
     const told = answer();
@@ -59,7 +61,7 @@ class AllPairs extends Chapter {
       k.mark(at.column);
       name.replaceChildren(...product(stage));
       told.says(...sentence(stage, at, meta.tokens, worked, raw));
-      this.keep({ query: at.row, key: at.column });
+      this.keep({ query: at.row, key: at.column, show: unless(stage, 'product') });
       link.replaceChildren(
         inspect({ source: 'example', query: at.row, key: at.column }, 'Open this cell in the inspector'),
       );
@@ -89,6 +91,7 @@ class AllPairs extends Chapter {
           para`Row ${h('em', null, 'i')} of ${title('Q', 'q')} meets column ${h('em', null, 'j')} of ${title('K', 'k')}${h('sup', null, 'T')} where they cross. Move over the square and watch which two vectors light up.`,
           stages.element,
           told.element,
+          remark`A full cell is above 0, a hatched or grey one below; the deeper, the larger.`,
           link,
         ],
         [

@@ -1,6 +1,6 @@
 // Chapter 5: what long vectors do to softmax, drawn from samples, and what the division undoes.
 
-/** @import { Gradient, ScalePoint, ScaleStudy } from '../engine.js' */
+/** @import { ScalePoint, ScaleStudy } from '../engine.js' */
 import { h } from '../../dom.js';
 import { named, num } from '../../figures.js';
 import { percent } from '../../numbers.js';
@@ -8,10 +8,10 @@ import { Chapter } from '../chapter.js';
 import { button } from '../controls/choice.js';
 import { scrub } from '../controls/scrub.js';
 import { slider } from '../controls/slider.js';
-import { gradient, scaleStudy } from '../engine.js';
+import { scaleStudy } from '../engine.js';
 import { placeUnder, plot } from '../figures/plot.js';
+import { rowsByLength } from '../figures/rows-by-length.js';
 import { share } from '../figures/share.js';
-import { normals } from '../normals.js';
 import { answer, lead, para, remark, stops, tryThis } from '../prose.js';
 import { whole } from '../route.js';
 
@@ -42,6 +42,7 @@ class WhyScale extends Chapter {
     const raw = share('q · k as it is');
     const scaled = share('divided by √d');
     const rowTold = answer();
+    const lengths = rowsByLength((d) => moveTo(Math.log2(d)));
 
     const ask = this.follow(
       (/** @type {{seed: number, samples: number, keys: number}} */ wish, signal) => scaleStudy(wish, signal),
@@ -51,28 +52,9 @@ class WhyScale extends Chapter {
       },
       plots,
     );
-    const askRow = this.follow(
-      async (/** @type {{seed: number, power: number, keys: number}} */ wish, signal) => {
-        const unit = normals(wish.seed, wish.keys);
-        const root = Math.sqrt(2 ** wish.power);
-        return Promise.all([
-          gradient(
-            unit.map((u) => u * root),
-            signal,
-          ),
-          gradient(unit, signal),
-        ]);
-      },
-      ([large, small]) => {
-        raw.update(large.weights);
-        scaled.update(small.weights);
-        rowTold.says(...rowSays(large, small));
-      },
-    );
     const again = () => {
       this.keep({ seed, keys, power });
       ask({ seed, samples: SAMPLES, keys });
-      askRow({ seed, power, keys });
     };
     const dim = slider({
       name: h('span', null, 'entries in a vector, d'),
@@ -105,8 +87,11 @@ class WhyScale extends Chapter {
         h('strong', null, percent(point.largest_scaled)),
         '.',
       );
+      raw.update(point.row_raw.weights);
+      scaled.update(point.row_scaled.weights);
+      rowTold.says(...rowSays(point));
+      lengths.update(study.points, point.d_k);
       this.keep({ power });
-      askRow({ seed, power, keys });
     };
     /** @param {PointerEvent} event */
     function touch(event) {
@@ -120,7 +105,7 @@ class WhyScale extends Chapter {
 
     this.page(
       'Why divide by √d',
-      lead`A raw ${named('score', 'score')} is a sum of d products, one for each entry of a query (papers write d${h('sub', null, 'k')}). If the entries of ${named('q', 'q')} and ${named('k', 'k')} are independent, with mean 0 and variance 1, each product has variance 1, and the sum of d of them has variance d. Longer vectors get louder scores, with nothing more to say.`,
+      lead`A raw ${named('score', 'score')} is a sum of d products, one for each entry of a query (papers write ${h('span', { class: 'whole' }, 'd', h('sub', null, 'k'))}). If the entries of ${named('q', 'q')} and ${named('k', 'k')} are independent, with mean 0 and variance 1, each product has variance 1, and the sum of d of them has variance d. Longer vectors get louder scores, with nothing more to say. Divided by √d the variance is 1 again, whatever d is, and softmax can still choose, and still learn.`,
       h(
         'section',
         { class: 'wide-scene' },
@@ -156,7 +141,9 @@ class WhyScale extends Chapter {
         para`Softmax hears differences, and large differences leave it no choice: one key takes all. Then a small change of a score changes nothing, the gradient vanishes, and training stops learning whom to listen to. Dividing by √d turns the volume back.`,
         h('div', { class: 'pair' }, raw.element, scaled.element),
         rowTold.element,
-        remark`The scores of this row are drawn with the variance that d products would have; its weights and slopes are the engine’s.`,
+        h('p', { class: 'label' }, 'Another row at each length, above as it is and below divided. Click a length.'),
+        lengths.element,
+        remark`These are the first of the ${SAMPLES} rows at each length: actual queries and keys, and the weights that the engine gave them.`,
       ),
       stops(
         para`The rule holds for random vectors, as they are when training begins. Trained queries and keys are not random, and trained models have loud heads all the same. The division does not forbid a sharp row. It makes sharpness something to be learned rather than a side effect of d.`,
@@ -170,18 +157,17 @@ class WhyScale extends Chapter {
   }
 }
 
-/** @param {Gradient} large @param {Gradient} small */
-function rowSays(large, small) {
-  const top = (/** @type {Gradient} */ g) => Math.max(...g.weights);
+/** @param {ScalePoint} point */
+function rowSays({ d_k, row_raw, row_scaled }) {
   return [
-    'The strongest key takes ',
-    num(top(large), 'weight'),
+    `At d = ${d_k.toLocaleString('en')} the strongest key takes `,
+    num(Math.max(...row_raw.weights), 'weight'),
     ' without the division and ',
-    num(top(small), 'weight'),
+    num(Math.max(...row_scaled.weights), 'weight'),
     ' with it. The steepest slope of any weight by any score is ',
-    num(large.largest),
+    num(row_raw.slope),
     ' against ',
-    num(small.largest),
+    num(row_scaled.slope),
     '.',
   ];
 }

@@ -11,11 +11,14 @@ import { example, gradient } from '../engine.js';
 import { bars } from '../figures/bars.js';
 import { hinton } from '../figures/hinton.js';
 import { answer, inspect, lead, para, remark, scene, stops, tryThis } from '../prose.js';
-import { numbersIn, whole, written } from '../route.js';
+import { numbersIn, unless, whole, written } from '../route.js';
 
 const [LOWEST, HIGHEST] = [-12, 8];
 /** Far enough down for a weight that 32-bit numbers can no longer hold. */
 const FAR = -110;
+
+/** The key picked at first. */
+const ROBOT = 1;
 
 class Budget extends Chapter {
   open() {
@@ -30,7 +33,7 @@ class Budget extends Chapter {
     const { tokens } = meta;
     let query = whole(this.params, 'query', 6, tokens.length);
     let scores = numbersIn(this.params, 'scores', worked.scores[query], 120);
-    let picked = 1;
+    let picked = whole(this.params, 'key', ROBOT, tokens.length);
     /** @type {Gradient | null} */
     let now = null;
     const told = answer();
@@ -105,7 +108,7 @@ class Budget extends Chapter {
         num(sum, 'weight', sum.toFixed(6)),
         '.',
       );
-      this.keep({ query, scores: written(scores, worked.scores[query]) });
+      this.keep({ query, key: unless(picked, ROBOT), scores: written(scores, worked.scores[query]) });
       picture.replaceChildren(
         hinton({
           matrix: jacobian,

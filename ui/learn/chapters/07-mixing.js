@@ -1,10 +1,10 @@
 // Chapter 7: z is an average. Values decide what is said, keys decide who is heard.
 
+/** @import { Worked } from '../../contract.js' */
 /** @import { Example, Scratch } from '../engine.js' */
 import { h } from '../../dom.js';
 import { named, num } from '../../figures.js';
 import { math, op, sub, sym, vec } from '../../formula.js';
-import { title } from '../../matrix.js';
 import { Chapter } from '../chapter.js';
 import { button, tokenChoice } from '../controls/choice.js';
 import { slider } from '../controls/slider.js';
@@ -13,17 +13,13 @@ import { bars } from '../figures/bars.js';
 import { plane } from '../figures/plane.js';
 import { vector } from '../figures/vector.js';
 import { answer, inspect, lead, para, scene, stops, tryThis } from '../prose.js';
-import { numbersIn, whole, written } from '../route.js';
+import { numbersIn, unless, whole, written } from '../route.js';
 
-/** One entry of a matrix that the reader can drag. @typedef {{matrix: 'w_v' | 'w_k', row: number, column: number, name: string}} Handle */
+const [ROBOT, IT] = [1, 6];
+/** How far an entry can be dragged to either side. */
+const FAR = { v: 2, k: 3 };
 
-/** @type {Handle[]} */
-const HANDLES = [
-  { matrix: 'w_v', row: 1, column: 1, name: 'human → human' },
-  { matrix: 'w_v', row: 3, column: 2, name: 'state → happening' },
-  { matrix: 'w_k', row: 1, column: 1, name: 'human → human' },
-  { matrix: 'w_k', row: 0, column: 0, name: 'thing → thing' },
-];
+/** @typedef {{token: number, v: number[], k: number[]}} Change  the value and the key of one token */
 
 class Mixing extends Chapter {
   open() {
@@ -36,9 +32,8 @@ class Mixing extends Chapter {
   /** @param {Example} found */
   #build({ meta, worked }) {
     const { tokens } = meta;
-    let query = whole(this.params, 'query', 6, tokens.length);
-    const start = HANDLES.map((at) => worked[at.matrix][at.row][at.column]);
-    let entries = numbersIn(this.params, 'entries', start, 3);
+    let query = whole(this.params, 'query', IT, tokens.length);
+    let { token, v, k } = keptChange(this.params, worked);
     /** @type {Scratch | null} */
     let now = null;
     const place = h('div');
@@ -54,36 +49,41 @@ class Mixing extends Chapter {
     const same = h('p', { class: 'verdict', role: 'status' });
 
     const ask = this.follow(
-      (/** @type {number[]} */ wish, signal) => {
-        const changed = { w_v: worked.w_v.map((r) => [...r]), w_k: worked.w_k.map((r) => [...r]) };
-        HANDLES.forEach((at, i) => (changed[at.matrix][at.row][at.column] = wish[i]));
-        return scratch({ causal: false, ...changed }, signal);
+      (/** @type {Change} */ wish, signal) => {
+        const put = (/** @type {number[][]} */ rows, /** @type {number[]} */ row) =>
+          rows.map((old, i) => (i === wish.token ? row : old));
+        return scratch({ causal: false, v: put(worked.v, wish.v), k: put(worked.k, wish.k) }, signal);
       },
       (answered) => {
         now = answered;
         draw();
       },
     );
-    const sliders = HANDLES.map((at, i) =>
-      slider({
-        name: at.name,
-        min: at.matrix === 'w_v' ? -2 : -3,
-        max: at.matrix === 'w_v' ? 2 : 3,
-        step: 0.1,
-        value: entries[i],
-        term: at.matrix === 'w_v' ? 'v' : 'k',
-        write: (v) => v.toFixed(1).replace('-', '−'),
-        change: (value) => {
-          entries = entries.map((old, j) => (i === j ? value : old));
-          ask(entries);
-        },
-      }),
-    );
-    const back = () => {
-      entries = [...start];
-      sliders.forEach((one, i) => one.set(start[i]));
-      ask(entries);
+    const go = () => ask({ token, v, k });
+    const vHead = h('p', { class: 'label' });
+    const kHead = h('p', { class: 'label' });
+    const vSliders = entrySliders('v', worked.dims.v, v, (changed) => {
+      v = changed;
+      go();
+    });
+    const kSliders = entrySliders('k', worked.dims.qk, k, (changed) => {
+      k = changed;
+      go();
+    });
+    const entitle = () => {
+      vHead.replaceChildren('The ', named('v', 'value'), ` of “${tokens[token].text}”: what it hands over`);
+      kHead.replaceChildren('The ', named('k', 'key'), ` of “${tokens[token].text}”: what it is found by`);
     };
+    /** One token is changed at a time; the one before is again as it was. @param {number} other */
+    const start = (other) => {
+      token = other;
+      [v, k] = [worked.v[token], worked.k[token]];
+      vSliders.set(v);
+      kSliders.set(k);
+      entitle();
+      go();
+    };
+    entitle();
 
     const draw = () => {
       if (!now) return;
@@ -100,11 +100,16 @@ class Mixing extends Chapter {
           axes: [1, 2],
           names: ['human', 'happening'],
           across: [-2.1, 2.1],
-          up: [-0.9, 2.1],
+          up: [-2.1, 2.1],
           says: `The values of all tokens, and the mix z of ${tokens[query].text} among them.`,
         }),
       );
-      this.keep({ query, entries: written(entries, start) });
+      this.keep({
+        query,
+        token: unless(token, ROBOT),
+        v: written(v, worked.v[token]),
+        k: written(k, worked.k[token]),
+      });
       judge(now.same_weights_as_built_in);
       const moved = now.z[query].some((v, c) => v !== worked.z[query][c]);
       told.says(
@@ -129,7 +134,8 @@ class Mixing extends Chapter {
       query = i;
       draw();
     });
-    ask(entries);
+    const changer = tokenChoice('Whose value and key do you change?', tokens, token, start, 'plain');
+    go();
     this.page(
       'Mixing values',
       lead`Now the ${named('weight', 'weights')} are spent. Each token hands over its ${named('v', 'value')}, each comes in by its weight, and the sum is ${h('em', null, 'z')}: a weighted average, nothing more.`,
@@ -145,21 +151,16 @@ class Mixing extends Chapter {
             sub(vec('v', 'v'), sym('j')),
           ),
           chooser.element,
-          h(
-            'div',
-            null,
-            h('p', { class: 'label' }, 'What is handed over: entries of ', title('W_V', 'v')),
-            h('div', { class: 'sliders' }, sliders[0].element, sliders[1].element),
-          ),
-          h(
-            'div',
-            null,
-            h('p', { class: 'label' }, 'What tokens are found by: entries of ', title('W_K', 'k')),
-            h('div', { class: 'sliders' }, sliders[2].element, sliders[3].element),
-          ),
+          changer.element,
+          h('div', null, vHead, vSliders.element),
+          h('div', null, kHead, kSliders.element),
           same,
           told.element,
-          h('div', { class: 'row' }, button('Back to the example', back)),
+          h(
+            'div',
+            { class: 'row' },
+            button('Back to the example', () => start(token)),
+          ),
         ],
         [
           place,
@@ -175,20 +176,65 @@ class Mixing extends Chapter {
         para`An average cannot leave the space between its values: ${h('em', null, 'z')} always lies among them. A head can pass things on and blend them. It cannot by itself make a third thing of two. Other parts of the layer do that.`,
       ),
       tryThis(
-        h(
-          'span',
-          null,
-          'Drag an entry of ',
-          title('W_V', 'v'),
-          ' and watch A. Then drag one of ',
-          title('W_K', 'k'),
-          '.',
-        ),
-        'values move z and leave every weight as it was, to the last bit. Keys move the weights, and z follows. Keys decide who is heard, values what is said.',
+        'Drag “human” in the value of “robot” and watch A. Then drag “human” in its key.',
+        'its value moves z and leaves every weight as it was, to the last bit. Its key moves the weights, also those of the others, and z follows. Keys decide who is heard, values what is said.',
         h('p', null, inspect({ source: 'example', query: 6, key: 1 }, 'The same mix in the inspector')),
       ),
     );
   }
+}
+
+/**
+ * What the address says is changed.
+ * @param {URLSearchParams} params
+ * @param {Worked} worked
+ * @returns {Change}
+ */
+function keptChange(params, worked) {
+  const token = whole(params, 'token', ROBOT, worked.x.length);
+  return {
+    token,
+    v: numbersIn(params, 'v', worked.v[token], FAR.v),
+    k: numbersIn(params, 'k', worked.k[token], FAR.k),
+  };
+}
+
+/**
+ * One slider for each entry of a value or a key.
+ * @param {'v' | 'k'} term
+ * @param {readonly string[]} dims
+ * @param {readonly number[]} first
+ * @param {(entries: number[]) => void} change
+ */
+function entrySliders(term, dims, first, change) {
+  let entries = [...first];
+  const sliders = dims.map((name, i) =>
+    slider({
+      name,
+      min: -FAR[term],
+      max: FAR[term],
+      step: 0.1,
+      value: first[i],
+      term,
+      write: (x) => x.toFixed(1).replace('-', '−'),
+      change: (value) => {
+        entries = entries.map((old, j) => (i === j ? value : old));
+        change(entries);
+      },
+    }),
+  );
+  return {
+    element: h(
+      'div',
+      { class: 'sliders' },
+      sliders.map((one) => one.element),
+    ),
+    /** @param {readonly number[]} to */
+    set(to) {
+      entries = [...to];
+      sliders.forEach((one, i) => one.set(to[i]));
+    },
+  };
 }
 
 customElements.define('lesson-mixing', Mixing);

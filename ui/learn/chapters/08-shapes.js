@@ -9,9 +9,10 @@ import { Chapter } from '../chapter.js';
 import { choice, tokenChoice } from '../controls/choice.js';
 import { slider } from '../controls/slider.js';
 import { allSources, example, run, scratch } from '../engine.js';
-import { shapes } from '../figures/shapes.js';
+import { STEPS, shapes } from '../figures/shapes.js';
 import { vector } from '../figures/vector.js';
 import { answer, inspect, lead, para, remark, scene, stops, tryThis } from '../prose.js';
+import { between, unless, whole } from '../route.js';
 
 class Shapes extends Chapter {
   open() {
@@ -27,38 +28,50 @@ class Shapes extends Chapter {
   /** @param {Example} found @param {Source[]} sources */
   #build(found, sources) {
     const place = h('div', { class: 'stack-figure' });
+    let step = whole(this.params, 'step', 0, STEPS);
     const ask = this.follow(
       (/** @type {Source} */ source, signal) =>
         source.kind === 'example' ? Promise.resolve(found.meta) : run(source, source.text, signal),
       (/** @type {Meta} */ meta) => {
         const site = meta.sites[0];
         place.replaceChildren(
-          shapes({
-            n: site.q_len,
-            d: meta.kind === 'example' ? found.worked.x[0].length : null,
-            d_k: site.head_dim,
-            d_v: site.v_head_dim,
-            heads: site.q_heads,
-            kv_heads: site.kv_heads,
-            name: meta.model.name,
-          }),
+          shapes(
+            {
+              n: site.q_len,
+              d: meta.kind === 'example' ? found.worked.x[0].length : null,
+              d_k: site.head_dim,
+              d_v: site.v_head_dim,
+              heads: site.q_heads,
+              kv_heads: site.kv_heads,
+              name: meta.model.name,
+            },
+            step,
+            (chosen) => {
+              step = chosen;
+              this.keep({ step: unless(step, 0) });
+            },
+          ),
         );
       },
       place,
     );
+    const first =
+      sources.find((s) => s.id === this.params.get('source')) ??
+      sources.find((s) => s.kind === 'example') ??
+      sources[0];
     const which =
       sources.length > 1
         ? choice(
             'Whose sizes?',
             sources.map((s) => ({ value: s.id, text: s.label })),
-            'example',
+            first?.id ?? '',
             (id) => {
               const source = sources.find((s) => s.id === id);
+              this.keep({ source: unless(id, 'example') });
               if (source) ask(source);
             },
           )
         : null;
-    const first = sources.find((s) => s.kind === 'example') ?? sources[0];
     if (first) ask(first);
     this.page(
       'Shapes through a head',
@@ -85,8 +98,8 @@ class Shapes extends Chapter {
 
 /** x + z W_O for one token, with the added part to be dragged. @param {Chapter} chapter @param {Example} found */
 function residual(chapter, { meta, worked }) {
-  let token = 6;
-  let part = 1;
+  let token = whole(chapter.params, 'token', 6, meta.tokens.length);
+  let part = between(chapter.params, 'part', 1, 0, 2);
   const look = { dims: worked.dims.x, notes: worked.dim_notes.x, most: 2 };
   const x = vector({ ...look, name: h('span', null, h('em', null, 'x'), ', the token'), term: null });
   const zo = vector({ ...look, name: h('span', null, h('em', null, 'z '), title('W_O', null), ', added'), term: 'v' });
@@ -99,6 +112,7 @@ function residual(chapter, { meta, worked }) {
       x.update(now.x[wish.token]);
       zo.update(now.zo[wish.token]);
       y.update(now.y[wish.token], now.x[wish.token]);
+      chapter.keep({ token: unless(wish.token, 6), part: unless(wish.part, 1) });
       const most = now.zo[wish.token].reduce((best, v, c, all) => (Math.abs(v) > Math.abs(all[best]) ? c : best), 0);
       told.says(
         tokenChip(meta.tokens[wish.token], wish.token, 'q'),

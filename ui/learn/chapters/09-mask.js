@@ -12,7 +12,7 @@ import { heat } from '../figures/heat.js';
 import { maskStyles } from '../figures/mask-styles.js';
 import { peek } from '../figures/peek.js';
 import { answer, inspect, lead, para, scene, stops, tryThis } from '../prose.js';
-import { whole } from '../route.js';
+import { unless, whole } from '../route.js';
 
 class Mask extends Chapter {
   open() {
@@ -28,7 +28,10 @@ class Mask extends Chapter {
   /** @param {Example} open @param {Example} causal */
   #build(open, causal) {
     const { tokens } = open.meta;
-    let at = { row: whole(this.params, 'query', 4, tokens.length), column: 1 };
+    let at = {
+      row: whole(this.params, 'query', 4, tokens.length),
+      column: whole(this.params, 'key', 1, tokens.length),
+    };
     let masked = this.params.get('mask') !== 'none';
     const list = bars({ label: 'The row before (outlines) and after the mask', tokens, term: 'weight' });
     const told = answer();
@@ -87,10 +90,10 @@ class Mask extends Chapter {
             ? 'It comes last, so the mask takes nothing from it.'
             : 'Nothing is hidden.',
       );
-      this.keep({ query: at.row, mask: masked ? null : 'none' });
+      this.keep({ query: at.row, key: unless(at.column, 1), mask: masked ? null : 'none' });
     };
     const peeking = peek(this, open);
-    const styles = maskStyles();
+    const styles = maskStyles(this);
     this.redraw(draw);
     draw();
     const which = choice(

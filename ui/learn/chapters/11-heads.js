@@ -10,6 +10,7 @@ import { slider } from '../controls/slider.js';
 import { allHeads, allSources, run, thumbs } from '../engine.js';
 import { thumbGrid } from '../figures/thumb-grid.js';
 import { answer, getModel, inspect, lead, para, remark, scene, stops, tryThis } from '../prose.js';
+import { between, oneOf, unless } from '../route.js';
 
 /** @typedef {'previous' | 'first' | 'self'} Habit */
 
@@ -52,9 +53,9 @@ class Heads extends Chapter {
 
   /** @param {Source[]} models @param {boolean} alone  there is only the example */
   #grid(models, alone) {
-    /** @type {Habit} */
-    let habit = 'previous';
-    let least = 0.5;
+    const names = /** @type {Habit[]} */ (Object.keys(HABITS));
+    let habit = oneOf(this.params, 'habit', names, 'previous');
+    let least = between(this.params, 'least', 0.5, 0.05, 0.95);
     /** @type {{meta: Meta, heads: HeadFacts[], size: number, pictures: Float32Array[], source: Source} | null} */
     let found = null;
     const place = h('div', { class: 'thumb-place' });
@@ -108,7 +109,8 @@ class Heads extends Chapter {
       );
     };
     this.redraw(draw);
-    const first = models.find((m) => m.family === 'bert') ?? models.find((m) => m.kind === 'example') ?? models[0];
+    const usual = models.find((m) => m.family === 'bert') ?? models.find((m) => m.kind === 'example') ?? models[0];
+    const first = models.find((m) => m.id === this.params.get('source')) ?? usual;
     ask(first);
     const which =
       models.length > 1 && !alone
@@ -118,6 +120,7 @@ class Heads extends Chapter {
             first.id,
             (id) => {
               const source = models.find((m) => m.id === id);
+              this.keep({ source: unless(id, usual.id) });
               if (source) ask(source);
             },
           )
@@ -128,6 +131,7 @@ class Heads extends Chapter {
       habit,
       (value) => {
         habit = /** @type {Habit} */ (value);
+        this.keep({ habit: unless(habit, 'previous') });
         draw();
       },
     );
@@ -146,6 +150,7 @@ class Heads extends Chapter {
           write: percent,
           change: (v) => {
             least = v;
+            this.keep({ least: unless(least, 0.5) });
             draw();
           },
         }).element,

@@ -11,11 +11,14 @@ import { slider } from '../controls/slider.js';
 import { bill } from '../engine.js';
 import { placeUnder, plot } from '../figures/plot.js';
 import { answer, lead, para, remark, stops, tryThis } from '../prose.js';
+import { whole } from '../route.js';
 import { bytes, milliseconds } from '../units.js';
 
 const LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384];
 /** Measured without being asked; the longer ones take their time. */
 const AT_ONCE = 4;
+/** The length read off at first. */
+const FIRST = 1024;
 /** @type {[number, number]} */
 const RANGE = [LENGTHS[0], LENGTHS[LENGTHS.length - 1]];
 
@@ -23,7 +26,8 @@ class TheBill extends Chapter {
   open() {
     /** @type {Map<number, Bill>} */
     const known = new Map();
-    let at = 2;
+    let at = LENGTHS.indexOf(whole(this.params, 'n', FIRST, Infinity));
+    if (at < 0) at = LENGTHS.indexOf(FIRST);
     const plots = h('div', { class: 'plots two' });
     const held = scrub({
       label: 'tokens, n',
@@ -79,10 +83,12 @@ class TheBill extends Chapter {
     /** @param {number} to */
     function moveTo(to) {
       at = to;
+      keep();
       length.set(to);
       held.set(to);
       draw();
     }
+    const keep = () => this.keep({ n: LENGTHS[at] === FIRST ? null : LENGTHS[at] });
     const draw = () => {
       const bills = [...known.values()].sort((a, b) => a.n - b.n);
       if (bills.length === 0) return;

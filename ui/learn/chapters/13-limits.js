@@ -4,18 +4,20 @@
 /** @import { Example, Scratch } from '../engine.js' */
 import { h } from '../../dom.js';
 import { named, num, tokenChip } from '../../figures.js';
-import { percent, tiny } from '../../numbers.js';
+import { percent } from '../../numbers.js';
 import { Chapter } from '../chapter.js';
-import { tokenChoice } from '../controls/choice.js';
+import { choice, tokenChoice } from '../controls/choice.js';
 import { slider } from '../controls/slider.js';
 import { allHeads, allSources, example, oneCell, run, scratch } from '../engine.js';
 import { bars } from '../figures/bars.js';
 import { vector } from '../figures/vector.js';
 import { answer, getModel, inspect, lead, para, remark, scene, stops, tryThis } from '../prose.js';
+import { between, unless, whole } from '../route.js';
 
 const IT = 6;
-/** Added to a score, it leaves a weight that no output can feel. */
-const SILENCE = -60;
+const ROBOT = 1;
+/** The key chosen at first, one whose value is zero, and the share of a sink. */
+const [A_THE, MOSTLY] = [3, 0.5];
 
 class Limits extends Chapter {
   open() {
@@ -29,7 +31,7 @@ class Limits extends Chapter {
         this.page(
           'What a map does not tell',
           lead`An attention map is one observable piece of the computation, not an explanation of it. It is true as far as it goes. Here are three reasons why it does not go further, and what to do instead.`,
-          valuesMatter(found, cells),
+          valuesMatter(this, found, cells),
           manyPaths(this, found),
           this.#sinks(models),
           knockout(this, found),
@@ -37,8 +39,8 @@ class Limits extends Chapter {
             para`Even a knock-out has its limits. A model may have a second way to the same answer and use it when the first is gone. And what a cut shows is what happens without a thing, which is not always what the thing was for.`,
           ),
           tryThis(
-            'Silence “robot” for “it”. Then bring it back and silence “The”.',
-            'both have visible weight. Silencing one turns the mix around; silencing the other barely moves it. The map alone does not say which is which. The test does.',
+            'Knock out “robot” for “it”. Then choose “patient”, and then “The”.',
+            'all three have visible weight. Without robot the mix turns around. Without “The”, whose value is zero, it only grows a little, because the others share what “The” had. The map alone does not say which is which. The test does.',
             h('p', null, inspect({ source: 'example', query: IT, key: 1 }, 'Back to “it” and “robot”')),
           ),
         );
@@ -61,7 +63,7 @@ class Limits extends Chapter {
     const told = answer();
     const place = h('div', { class: 'dots-place' });
     const link = h('p', null);
-    let least = 0.5;
+    let least = between(this.params, 'least', MOSTLY, 0.05, 0.95);
     /** @type {HeadFacts[]} */
     let heads = [];
     const draw = () => {
@@ -117,6 +119,7 @@ class Limits extends Chapter {
           write: percent,
           change: (v) => {
             least = v;
+            this.keep({ least: unless(least, MOSTLY) });
             draw();
           },
         }).element,
@@ -126,12 +129,12 @@ class Limits extends Chapter {
   }
 }
 
-/** @param {Example} found @param {Cell[]} cells */
-function valuesMatter({ meta }, cells) {
+/** @param {Chapter} chapter @param {Example} found @param {Cell[]} cells */
+function valuesMatter(chapter, { meta }, cells) {
   const { tokens } = meta;
   const weights = bars({ label: 'Weights', tokens, term: 'weight' });
   const shares = bars({ label: 'Shares of what is mixed in', tokens, term: 'v' });
-  let at = 3;
+  let at = whole(chapter.params, 'key', A_THE, tokens.length);
   const told = answer();
   const draw = () => {
     weights.update({ values: cells.map((c) => c.weight), at, most: 1 });
@@ -162,6 +165,7 @@ function valuesMatter({ meta }, cells) {
         at,
         (i) => {
           at = i;
+          chapter.keep({ key: unless(at, A_THE) });
           draw();
         },
         'k',
@@ -199,12 +203,22 @@ function manyPaths(chapter, { meta, worked }) {
       '.',
     );
   };
-  draw(IT);
+  const first = whole(chapter.params, 'token', IT, tokens.length);
+  draw(first);
   return scene(
     '2. There are many paths',
     [
       para`A token’s own vector goes past the head untouched, and what the head adds is one term of a sum. In a trained model dozens of heads add to the same sum, and after each attention step every position goes through a further network alone. What a token looks at in layer 5 has by then been mixed five times: position 3 is no longer only the word that stood there.`,
-      tokenChoice('Choose a token', tokens, IT, draw, 'plain').element,
+      tokenChoice(
+        'Choose a token',
+        tokens,
+        first,
+        (i) => {
+          chapter.keep({ token: unless(i, IT) });
+          draw(i);
+        },
+        'plain',
+      ).element,
       told.element,
     ],
     [h('div', { class: 'pair' }, x.element, zo.element)],
@@ -214,77 +228,72 @@ function manyPaths(chapter, { meta, worked }) {
 /** @param {Chapter} chapter @param {Example} found */
 function knockout(chapter, { meta, worked }) {
   const { tokens } = meta;
-  let key = 1;
-  let add = 0;
+  let key = whole(chapter.params, 'hide', ROBOT, tokens.length);
+  let out = chapter.params.get('out') === '1';
   const look = { dims: worked.dims.v, notes: worked.dim_notes.v, most: 1.2 };
   const z = vector({ ...look, name: h('span', null, h('em', null, 'z'), ' of “it”'), term: 'v' });
   const list = bars({ label: 'Weights of the row of it', tokens, term: 'weight' });
   const told = answer();
   const ask = chapter.follow(
-    (/** @type {{key: number, add: number}} */ wish, signal) =>
-      scratch({ causal: false, extra_score: { query: IT, ...wish } }, signal),
+    (/** @type {{key: number, out: boolean}} */ wish, signal) =>
+      scratch({ causal: false, knock_out: wish.out ? { query: IT, key: wish.key } : null }, signal),
     (/** @type {Scratch} */ now, wish) => {
       z.update(now.z[IT], worked.z[IT]);
-      list.update({ values: now.weights[IT], ghosts: worked.weights[IT], at: wish.key, most: 1 });
+      list.update({
+        values: now.weights[IT].map((w, j) => (now.m[IT][j] === null ? null : w)),
+        ghosts: worked.weights[IT],
+        at: wish.key,
+        most: 1,
+      });
       const moved = Math.hypot(...now.z[IT].map((v, c) => v - worked.z[IT][c])) / Math.hypot(...worked.z[IT]);
-      const weight = now.weights[IT][wish.key];
       told.says(
         tokenChip(tokens[wish.key], wish.key, 'k'),
-        ' now has ',
-        num(weight, 'weight', weight !== 0 && weight < 1e-6 ? tiny(weight) : undefined),
-        '. The mix has moved by ',
+        wish.out ? ' is hidden from ' : ' is seen by ',
+        tokenChip(tokens[IT], IT, 'q'),
+        wish.out ? '. It had a weight of ' : ' and has a weight of ',
+        num(worked.weights[IT][wish.key], 'weight'),
+        wish.out ? '; the others share that now. The mix has moved by ' : '. The mix has moved by ',
         h('strong', null, percent(moved)),
         ' of its length.',
       );
     },
   );
-  const loud = slider({
-    name: 'added to its score',
-    min: SILENCE,
-    max: 0,
-    step: 0.5,
-    value: 0,
-    term: 'score',
-    write: (v) => (v === 0 ? '0' : v.toFixed(1).replace('-', '−')),
-    change: (v) => {
-      add = v;
-      ask({ key, add });
-    },
-  });
-  ask({ key, add });
+  const go = () => {
+    chapter.keep({ hide: unless(key, ROBOT), out: out ? 1 : null });
+    ask({ key, out });
+  };
+  go();
   return scene(
     'What to do instead: take it away',
     [
       para`If you believe that a weight matters, take it away and see what changes. That is an experiment, and its result is a fact about the model rather than about a picture.`,
       tokenChoice(
-        'Silence for “it”',
+        'From “it”, hide',
         tokens,
         key,
         (i) => {
           key = i;
-          ask({ key, add });
+          go();
         },
         'k',
       ).element,
-      h('div', null, loud.element),
-      h(
-        'div',
-        { class: 'row' },
-        h('button', { type: 'button', class: 'quiet', onclick: () => put(SILENCE) }, 'Silence it'),
-        h('button', { type: 'button', class: 'quiet', onclick: () => put(0) }, 'Bring it back'),
-      ),
+      choice(
+        'The one link between the two',
+        [
+          { value: 'seen', text: 'As it was' },
+          { value: 'out', text: 'Knocked out' },
+        ],
+        out ? 'out' : 'seen',
+        (value) => {
+          out = value === 'out';
+          go();
+        },
+      ).element,
       told.element,
-      remark`Outlines show the example as it was. At −60 the weight is not zero but too small for any output to feel.`,
+      remark`Outlines show the example as it was. What is knocked out is not given a very low score: the engine leaves that key out of this one row, as a mask does, and every other row sees it as before.`,
     ],
     [z.element, list.element],
   );
-
-  /** @param {number} to */
-  function put(to) {
-    add = to;
-    loud.set(to);
-    ask({ key, add });
-  }
 }
 
 customElements.define('lesson-limits', Limits);

@@ -9,8 +9,13 @@ import { button } from '../controls/choice.js';
 import { slider } from '../controls/slider.js';
 import { asToken, cache } from '../engine.js';
 import { answer } from '../prose.js';
+import { unless, whole } from '../route.js';
 
 const TOKENS = 8;
+/** So many are shown at first. */
+const SHOWN = 4;
+/** The longest beginning, in characters. */
+const LONGEST = 120;
 export const FIRST = 'The robot carried the patient because';
 
 /** @param {Chapter} chapter @param {Source} source @returns {{controls: HTMLElement, figure: HTMLElement}} */
@@ -18,21 +23,22 @@ export function cacheSteps(chapter, source) {
   const field = h('input', {
     type: 'text',
     class: 'sentence',
-    value: FIRST,
-    maxlength: 120,
+    value: (chapter.params.get('text') || FIRST).slice(0, LONGEST),
+    maxlength: LONGEST,
     'aria-label': 'Beginning of a text',
   });
   const place = h('div', { class: 'cache wide' });
   const told = answer();
   /** @type {Cache | null} */
   let found = null;
+  let wanted = Math.max(1, whole(chapter.params, 'written', SHOWN, TOKENS + 1));
   const box = h('div', { class: 'stack-figure' });
   const ask = chapter.follow(
     (/** @type {string} */ text, signal) => cache({ source: source.id, text, max_tokens: TOKENS }, signal),
     (answered) => {
       found = answered;
       step.input.max = String(answered.steps.length);
-      step.set(Math.min(4, answered.steps.length));
+      step.set(Math.min(wanted, answered.steps.length));
       draw();
     },
     box,
@@ -42,9 +48,13 @@ export function cacheSteps(chapter, source) {
     min: 1,
     max: TOKENS,
     step: 1,
-    value: 4,
+    value: wanted,
     write: String,
-    change: () => draw(),
+    change: (v) => {
+      wanted = v;
+      chapter.keep({ written: unless(wanted, SHOWN) });
+      draw();
+    },
   });
 
   function draw() {
@@ -68,19 +78,18 @@ export function cacheSteps(chapter, source) {
     );
   }
 
-  field.addEventListener('change', () => ask(field.value));
+  const go = () => {
+    chapter.keep({ text: unless(field.value, FIRST) });
+    ask(field.value);
+  };
+  field.addEventListener('change', go);
   box.append(place, told.element);
   ask(field.value);
   return {
     controls: h(
       'div',
       { class: 'stack-figure' },
-      h(
-        'div',
-        { class: 'inline-field' },
-        field,
-        button('Write on', () => ask(field.value)),
-      ),
+      h('div', { class: 'inline-field' }, field, button('Write on', go)),
       step.element,
     ),
     figure: box,

@@ -8,29 +8,36 @@ import { num } from '../../figures.js';
 import { button, choice } from '../controls/choice.js';
 import { asToken, cut, scratch } from '../engine.js';
 import { answer } from '../prose.js';
+import { oneOf, unless, whole } from '../route.js';
 import { plain } from '../../tokens.js';
 import { bars } from './bars.js';
 
 /** @typedef {{tokens: Token[], changed: number, from: string, to: string, heard: number[], cut: number[]}} Result */
 /** @typedef {{position: number, to: string}} Wish */
 
+/** The tokens of either text. */
+const POSITIONS = 10;
+/** The longest new word, in characters. */
+const LONGEST = 30;
+
 /**
  * @param {Chapter} chapter
  * @param {(wish: Wish, signal: AbortSignal) => Promise<Result>} question
  * @param {Wish} first
- * @param {(go: (wish: Wish) => void, result: Result) => Node} chooser
+ * @param {(go: (to: string) => void, to: string) => Node} chooser
+ * @param {readonly string[] | null} [words]  which the new word may be
  * @returns {{controls: HTMLElement, figure: HTMLElement}}
  */
-function figure(chapter, question, first, chooser) {
+function figure(chapter, question, first, chooser, words = null) {
   const told = answer();
   const place = h('div');
   const choosing = h('div', { class: 'chooser' });
   /** @type {Result | null} */
   let found = null;
-  let severed = false;
+  let severed = chapter.params.get('attention') === 'cut';
   /** @type {ReturnType<typeof bars> | null} */
   let list = null;
-  let wish = first;
+  let wish = kept(chapter, first, words);
   const box = h('div', { class: 'stack-figure' });
   const ask = chapter.follow(
     question,
@@ -45,7 +52,7 @@ function figure(chapter, question, first, chooser) {
           role: 'plain',
         });
         place.replaceChildren(list.element);
-        choosing.replaceChildren(chooser(go, result));
+        choosing.replaceChildren(chooser((to) => go({ ...wish, to }), wish.to));
       }
       draw();
     },
@@ -53,6 +60,7 @@ function figure(chapter, question, first, chooser) {
   );
   const go = (/** @type {Wish} */ next) => {
     wish = next;
+    chapter.keep({ change: unless(next.position, first.position), to: unless(next.to, first.to) });
     ask(next);
   };
 
@@ -87,9 +95,10 @@ function figure(chapter, question, first, chooser) {
         { value: 'on', text: 'On' },
         { value: 'cut', text: 'All cut' },
       ],
-      'on',
+      severed ? 'cut' : 'on',
       (value) => {
         severed = value === 'cut';
+        chapter.keep({ attention: severed ? 'cut' : null });
         draw();
       },
     ).element,
@@ -99,16 +108,21 @@ function figure(chapter, question, first, chooser) {
     h('p', { class: 'label' }, 'Largest change in the final vector of each position. Click a word to change that one.'),
     place,
   );
-  ask(first);
+  ask(wish);
   return { controls, figure: box };
+}
+
+/** What the address says is changed. @param {Chapter} chapter @param {Wish} first @param {readonly string[] | null} words @returns {Wish} */
+function kept({ params }, first, words) {
+  const to = words ? oneOf(params, 'to', words, first.to) : (params.get('to') || first.to).slice(0, LONGEST);
+  return { position: whole(params, 'change', first.position, POSITIONS), to };
 }
 
 /** @param {Chapter} chapter @param {Source} source @param {string} text */
 export function modelCut(chapter, source, text) {
   const to = h('input', {
     type: 'text',
-    value: 'sea',
-    maxlength: 30,
+    maxlength: LONGEST,
     class: 'sentence word',
     'aria-label': 'The new word',
   });
@@ -127,8 +141,9 @@ export function modelCut(chapter, source, text) {
       };
     },
     { position: 5, to: 'sea' },
-    (go, result) => {
-      const send = () => go({ position: result.changed, to: to.value.trim() || 'sea' });
+    (go, word) => {
+      to.value = word;
+      const send = () => go(to.value.trim() || 'sea');
       to.addEventListener('change', send);
       return h(
         'label',
@@ -167,14 +182,13 @@ export function exampleCut(chapter, { meta, worked }) {
       };
     },
     { position: 1, to: 'patient' },
-    (go, result) => {
-      let { changed } = result;
-      return choice(
+    (go, word) =>
+      choice(
         'The new word',
         names.map((n) => ({ value: n, text: n })),
-        'patient',
-        (to) => go({ position: changed, to }),
-      ).element;
-    },
+        word,
+        go,
+      ).element,
+    names,
   );
 }

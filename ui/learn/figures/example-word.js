@@ -6,6 +6,7 @@ import { h } from '../../dom.js';
 import { choice } from '../controls/choice.js';
 import { scratch } from '../engine.js';
 import { answer } from '../prose.js';
+import { oneOf, unless } from '../route.js';
 import { vector } from './vector.js';
 
 const IT = 6;
@@ -47,13 +48,19 @@ export function exampleWord(chapter, { worked }) {
       );
     },
   );
-  ask(CARRIERS[0]);
+  const names = CARRIERS.map((c) => c.value);
+  const first = oneOf(chapter.params, 'carrier', names, 'robot');
+  const go = (/** @type {string} */ name) => ask(CARRIERS.find((c) => c.value === name) ?? CARRIERS[0]);
+  go(first);
   return {
     controls: choice(
       'Who carried the patient?',
       CARRIERS.map((c) => ({ value: c.value, text: c.value })),
-      'robot',
-      (value) => ask(CARRIERS.find((c) => c.value === value) ?? CARRIERS[0]),
+      first,
+      (value) => {
+        chapter.keep({ carrier: unless(value, 'robot') });
+        go(value);
+      },
     ).element,
     figure: h(
       'div',

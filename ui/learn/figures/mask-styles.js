@@ -1,9 +1,11 @@
 // The three places of attention in the original design, as who may look at whom.
 
+/** @import { Chapter } from '../chapter.js' */
 import { h } from '../../dom.js';
 import { s } from '../svg.js';
 import { choice } from '../controls/choice.js';
 import { answer } from '../prose.js';
+import { oneOf, unless } from '../route.js';
 
 /** @typedef {{value: string, text: string, rows: number, columns: number, rowName: string, columnName: string, open: (i: number, j: number) => boolean, says: string}} Style */
 
@@ -41,8 +43,8 @@ const STYLES = [
   },
 ];
 
-/** @returns {{controls: HTMLElement, figure: HTMLElement}} */
-export function maskStyles() {
+/** @param {Chapter} chapter @returns {{controls: HTMLElement, figure: HTMLElement}} */
+export function maskStyles(chapter) {
   const told = answer();
   const place = h('div');
   const draw = (/** @type {string} */ value) => {
@@ -50,8 +52,13 @@ export function maskStyles() {
     place.replaceChildren(picture(style));
     told.says(style.says);
   };
-  const chooser = choice('Where', STYLES, 'decoder', draw);
-  draw('decoder');
+  const names = STYLES.map((one) => one.value);
+  const first = oneOf(chapter.params, 'style', names, 'decoder');
+  const chooser = choice('Where', STYLES, first, (value) => {
+    chapter.keep({ style: unless(value, 'decoder') });
+    draw(value);
+  });
+  draw(first);
   return { controls: h('div', { class: 'stack-figure' }, chooser.element, told.element), figure: place };
 }
 

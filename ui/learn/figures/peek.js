@@ -7,16 +7,20 @@ import { num, tokenChip } from '../../figures.js';
 import { choice, tokenChoice } from '../controls/choice.js';
 import { scratch } from '../engine.js';
 import { answer } from '../prose.js';
+import { unless, whole } from '../route.js';
 import { bars } from './bars.js';
 
 /** The changed word becomes a human thing that acts: unlike every word of the example. */
 const STRANGER = [1, 1, 1, 0, 0, 0];
 
+/** The word that is replaced at first. */
+const LAST_WORD = 8;
+
 /** @param {Chapter} chapter @param {Example} example @returns {{controls: HTMLElement, figure: HTMLElement}} */
 export function peek(chapter, { meta, worked }) {
   const { tokens } = meta;
-  let position = 8;
-  let causal = true;
+  let position = whole(chapter.params, 'change', LAST_WORD, tokens.length);
+  let causal = chapter.params.get('peek') !== 'yes';
   const list = bars({ label: 'How much each output changed', tokens, role: 'plain' });
   const told = answer();
   const ask = chapter.follow(
@@ -42,7 +46,10 @@ export function peek(chapter, { meta, worked }) {
       );
     },
   );
-  const go = () => ask({ position, causal });
+  const go = () => {
+    chapter.keep({ change: unless(position, LAST_WORD), peek: causal ? null : 'yes' });
+    ask({ position, causal });
+  };
   go();
   const controls = h(
     'div',
@@ -53,7 +60,7 @@ export function peek(chapter, { meta, worked }) {
         { value: 'causal', text: 'Causal' },
         { value: 'none', text: 'None' },
       ],
-      'causal',
+      causal ? 'causal' : 'none',
       (v) => {
         causal = v === 'causal';
         go();

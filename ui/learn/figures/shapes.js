@@ -10,11 +10,14 @@ import { answer } from '../prose.js';
 /** @typedef {{name: string, term: Term | null, rows: number | null, columns: number | null}} Box */
 /** @typedef {{left: Box, right: Box, sign: string, out: Box, says: string}} Step */
 
+/** From X to Y. */
+export const STEPS = 6;
+
 /** Up to this many cells a side can be counted. */
 const COUNTED = 16;
 
-/** @param {Sizes} sizes @returns {HTMLElement} */
-export function shapes(sizes) {
+/** @param {Sizes} sizes @param {number} first  the step shown @param {(step: number) => void} chosen @returns {HTMLElement} */
+export function shapes(sizes, first, chosen) {
   const steps = stepsOf(sizes);
   const most = Math.max(
     ...steps.flatMap((step) => [step.left, step.right, step.out]).flatMap((b) => [b.rows ?? 0, b.columns ?? 0]),
@@ -44,10 +47,13 @@ export function shapes(sizes) {
         h('span', { class: 'size' }, `${step.out.rows ?? 'd'} × ${step.out.columns ?? 'd'}`),
       ),
     })),
-    '0',
-    (v) => draw(Number(v)),
+    String(first),
+    (v) => {
+      chosen(Number(v));
+      draw(Number(v));
+    },
   );
-  draw(0);
+  draw(first);
   return h('div', { class: 'stack-figure' }, chooser.element, place, told.element, facts(sizes));
 }
 

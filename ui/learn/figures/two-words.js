@@ -11,6 +11,7 @@ import { words } from '../engine.js';
 import { answer } from '../prose.js';
 import { whole } from '../route.js';
 import { angle } from './angle.js';
+import { fans } from './fans.js';
 
 const PAIRS = [
   {
@@ -73,7 +74,11 @@ export function twoWords(chapter, source) {
     write: (v) => (v === 0 ? '0, going in' : String(v)),
     change: draw,
   });
-  const figure = h('div', { class: 'stack-figure' }, layer.element, place, told.element);
+  const every = fans((at) => {
+    layer.set(at);
+    draw();
+  });
+  const figure = h('div', { class: 'stack-figure' }, layer.element, place, told.element, every.element);
   const ask = chapter.follow(
     (/** @type {string[]} */ texts, signal) => words({ source: source.id, texts, word: word.value.trim() }, signal),
     (answered) => {
@@ -95,7 +100,8 @@ export function twoWords(chapter, source) {
     if (!found) return;
     const at = Math.min(Number(layer.input.value), found.layers.length - 1);
     const { cosine, equal } = found.layers[at];
-    const degrees = Math.round((Math.acos(Math.max(-1, Math.min(1, cosine))) * 180) / Math.PI);
+    const degrees = degreesOf(found.layers[at]);
+    every.update(found.layers.map(degreesOf), at);
     const says = equal ? 'the two vectors are the same' : `the two vectors are ${degrees} degrees apart`;
     place.replaceChildren(angle({ cosine: equal ? 1 : cosine, names: /** @type {[string, string]} */ (names), says }));
     chapter.keep({ layer: at });
@@ -140,3 +146,7 @@ export function twoWords(chapter, source) {
     figure,
   };
 }
+
+/** @param {{cosine: number, equal: boolean}} layer */
+const degreesOf = ({ cosine, equal }) =>
+  equal ? 0 : Math.round((Math.acos(Math.max(-1, Math.min(1, cosine))) * 180) / Math.PI);

@@ -2,7 +2,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use attnscope_inspect::Pick;
-use attnscope_render::{Palette, Scale, Theme};
+use attnscope_render::{Blocks, LeftOut, Only, Palette, Scale, Statistic, Theme, Top};
 use clap::{Args, ValueEnum};
 
 use super::{Reading, Site};
@@ -12,6 +12,7 @@ use super::{Reading, Site};
 pub(crate) enum Part {
     Map,
     Row,
+    Column,
     Heads,
     Cell,
 }
@@ -52,7 +53,7 @@ pub(crate) struct ExportArgs {
     /// The file to write; its ending says what it becomes: png, svg, html, npz, json or csv
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// What to take along [default: the map; with --query its row; with --key the cell]
+    /// What to take along [default: the map; with --query its row; with --key its column; with both the cell]
     #[arg(long, value_enum)]
     pub(crate) what: Option<Part>,
     /// The layer, from 0 [default: 0; all for the heads]
@@ -67,7 +68,7 @@ pub(crate) struct ExportArgs {
     /// The token that asks, of a row or a cell: its position, or its text where that occurs once
     #[arg(long)]
     pub(crate) query: Option<String>,
-    /// The token that is asked, of a cell: likewise
+    /// The token that is asked, of a column or a cell: likewise
     #[arg(long)]
     pub(crate) key: Option<String>,
     /// Some queries of a map alone, such as 0..64
@@ -79,7 +80,26 @@ pub(crate) struct ExportArgs {
     /// How weights become colours: linear, sqrt, log, row or rank [default: linear for the example, sqrt for models]
     #[arg(long, value_parser = |text: &str| named(&Scale::ALL, Scale::name, text))]
     pub(crate) scale: Option<Scale>,
-    /// Which colours: amber, blue, grey or viridis
+    /// Where the scale of a map ends: 1, or `largest` for the largest weight of the head
+    #[arg(long, value_name = "END", default_value = "1", value_parser = |text: &str| named(&Top::ALL, Top::name, text))]
+    pub(crate) range: Top,
+    /// Columns of a map that are not in its scale: first, special and positions, such as first,7. It then ends at the
+    /// largest of the others
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) without: Option<LeftOut>,
+    /// What stands for a block of cells of a large map: its largest or its mean weight
+    #[arg(long, value_name = "WHICH", default_value = "largest", value_parser = |text: &str| named(&Blocks::ALL, Blocks::name, text))]
+    pub(crate) blocks: Blocks,
+    /// A picture of the heads in the order of a statistic: entropy, first, self, previous, distance or proof
+    #[arg(long, value_name = "STATISTIC", value_parser = |text: &str| named(&Statistic::ALL, Statistic::name, text))]
+    pub(crate) sort: Option<Statistic>,
+    /// The smallest of them first
+    #[arg(long, requires = "sort")]
+    pub(crate) rising: bool,
+    /// A picture of these heads alone, each as layer.head, such as 3.0,4.2
+    #[arg(long, value_name = "HEADS")]
+    pub(crate) only: Option<Only>,
+    /// Which colours: amber, viridis, cividis or grey
     #[arg(long, default_value = "amber", value_parser = |text: &str| named(&Palette::ALL, Palette::name, text))]
     pub(crate) palette: Palette,
     /// On which page: light or dark

@@ -1,16 +1,12 @@
-use std::fs::Permissions;
-use std::path::Path;
-
-use anyhow::{Context, bail};
+use anyhow::bail;
 use attnscope_inspect::{At, Pick, Trace};
 use attnscope_models::Keep;
-use attnscope_render::{Format, Place, Style, What, export};
+use attnscope_render::{Choice, Format, Place, Style, What, export};
 use serde::Serialize;
-use std::io::Write;
 
 use super::read;
 use crate::args::{ExportArgs, Part};
-use crate::output;
+use crate::{files, output};
 
 /// What was written.
 #[derive(Serialize)]
@@ -24,11 +20,7 @@ struct Written {
 pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
     // Before the model runs, which can take a while.
     let format = Format::of(&args.output)?;
-    let folder = std::path::absolute(&args.output)?;
-    let folder = folder.parent().filter(|folder| folder.is_dir());
-    let Some(folder) = folder else {
-        bail!("{}: there is no such folder to write in", args.output.display());
-    };
+    files::folder(&args.output)?;
     let part = part(&args)?;
     let keep = match (part, args.layer) {
         (Part::Heads, None) => Keep::All,
@@ -36,7 +28,7 @@ pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
     };
     let trace = read(&args.reading, keep)?;
     let made = export(&trace, &what(&args, part, &trace)?, &style(&args), format)?;
-    write(&args.output, folder, &made.bytes).with_context(|| format!("cannot write {}", args.output.display()))?;
+    files::write(&args.output, &made.bytes)?;
     let written = Written { file: args.output.display().to_string(), bytes: made.bytes.len(), note: made.note };
     if args.json {
         return output::json(&written);
@@ -45,24 +37,26 @@ pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
     output::print(&format!("{}: {:.1} kB{note}\n", written.file, written.bytes as f64 / 1e3))
 }
 
-/// What is asked for, if not in so many words: a query alone is its row, with a key its cell.
+/// What is asked for, if not in so many words: a query alone is its row, a key alone its column, both are the cell.
 fn part(args: &ExportArgs) -> anyhow::Result<Part> {
     let part = match (args.what, &args.query, &args.key) {
         (Some(part), _, _) => part,
         (None, Some(_), Some(_)) => Part::Cell,
         (None, Some(_), None) => Part::Row,
-        (None, None, Some(_)) => bail!("a key alone is no cell; give the one who asks with --query"),
+        (None, None, Some(_)) => Part::Column,
         (None, None, None) => Part::Map,
     };
     let (query, key) = (args.query.is_some(), args.key.is_some());
     match part {
         Part::Row if !query => bail!("a row is of one query; give it with --query"),
+        Part::Column if !key => bail!("a column is of one key; give it with --key"),
         Part::Cell if !(query && key) => bail!("a cell is of a query and a key; give both with --query and --key"),
         Part::Row if key => bail!("a row has every key; leave out --key, or export --what cell"),
+        Part::Column if query => bail!("a column has every query; leave out --query, or export --what cell"),
         Part::Map | Part::Heads if query || key => {
             bail!("--query and --key are of a row or a cell; a map takes ranges, --queries and --keys")
         }
-        Part::Row | Part::Cell | Part::Heads if args.queries.is_some() || args.keys.is_some() => {
+        Part::Row | Part::Column | Part::Cell | Part::Heads if args.queries.is_some() || args.keys.is_some() => {
             bail!("--queries and --keys are ranges of a map; leave out one or the other")
         }
         part => Ok(part),
@@ -73,6 +67,7 @@ fn what(args: &ExportArgs, part: Part, trace: &Trace) -> anyhow::Result<What> {
     let (site, layer, head) = (args.site.kind(), args.layer.unwrap_or(0), args.head);
     let place = Place { site, layer, head };
     let query = || trace.find_query(args.query.as_deref().unwrap_or_default());
+    let key = || trace.find_key(args.key.as_deref().unwrap_or_default());
     Ok(match part {
         Part::Map => {
             let found = trace.site(site, layer)?;
@@ -81,41 +76,27 @@ fn what(args: &ExportArgs, part: Part, trace: &Trace) -> anyhow::Result<What> {
             What::Map { place, queries, keys }
         }
         Part::Row => What::Row { place, query: query()? },
+        Part::Column => What::Column { place, key: key()? },
         Part::Cell => {
             let Pick::Head(head) = head else { bail!("a cell is of one head; a mean has no q and k of its own") };
-            let key = trace.find_key(args.key.as_deref().unwrap_or_default())?;
-            What::Cell { at: At { site, layer, head }, query: query()?, key }
+            What::Cell { at: At { site, layer, head }, query: query()?, key: key()? }
         }
-        Part::Heads => What::Heads { layer: args.layer },
+        Part::Heads => {
+            let choice = Choice { by: args.sort, rising: args.rising, only: args.only.clone() };
+            What::Heads { site, layer: args.layer, choice }
+        }
     })
 }
 
 fn style(args: &ExportArgs) -> Style {
-    Style { scale: args.scale, palette: args.palette, theme: args.theme, cell: args.cell_size, dpi: args.dpi }
-}
-
-/// The file appears whole or not at all: it is written beside its place, then given its name.
-fn write(path: &Path, folder: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    let permissions = ordinary();
-    if let Some(permissions) = &permissions {
-        builder.permissions(permissions.clone());
-    }
-    let mut file = builder.prefix(".attnscope-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.persist(path)?;
-    Ok(())
-}
-
-/// Those of any new file, less what the user's mask takes away; a temporary file would have its owner's alone.
-fn ordinary() -> Option<Permissions> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        Some(Permissions::from_mode(0o666))
-    }
-    #[cfg(not(unix))]
-    {
-        None
+    Style {
+        scale: args.scale,
+        top: args.range,
+        left_out: args.without.clone().unwrap_or_default(),
+        blocks: args.blocks,
+        palette: args.palette,
+        theme: args.theme,
+        cell: args.cell_size,
+        dpi: args.dpi,
     }
 }

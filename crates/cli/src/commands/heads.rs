@@ -1,7 +1,7 @@
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use attnscope_inspect::HeadStats;
+use attnscope_inspect::{HeadStats, Wanted};
 use attnscope_models::Keep;
 use attnscope_render::fit;
 
@@ -14,8 +14,8 @@ pub(crate) fn run(args: HeadsArgs) -> anyhow::Result<()> {
     let bar = output::progress("heads");
     let all = trace.sites.iter().map(|site| site.q_heads()).sum();
     let done = AtomicUsize::new(0);
-    let heads =
-        trace.heads_with(args.layer, |_| output::advance(&bar, done.fetch_add(1, Ordering::Relaxed) + 1, all))?;
+    let advance = |_: &HeadStats| output::advance(&bar, done.fetch_add(1, Ordering::Relaxed) + 1, all);
+    let heads = trace.heads_with(args.layer, Wanted::ALWAYS, advance)?;
     bar.finish_and_clear();
     if args.json {
         return output::json(&heads);

@@ -1,6 +1,6 @@
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use attnscope_models::Source;
@@ -9,6 +9,7 @@ use rand::TryRngCore;
 use rand::rngs::OsRng;
 
 use crate::args::ViewArgs;
+use crate::label::{Label, label};
 use crate::output;
 
 /// Where `tools/fetch-models` puts models, seen from where the command is run.
@@ -66,38 +67,28 @@ fn entries(sources: &[String]) -> anyhow::Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for name in sources {
         let source = Opening::Ready(Box::new(Source::open(name)?));
-        entries.push(Entry { id: id(entries.len(), name), label: label(name), name: name.clone(), source });
+        entries.push(entry(id(entries.len(), name), name, source));
     }
     if !sources.iter().any(|name| name == "example") {
         let source = Opening::Ready(Box::new(Source::open("example")?));
-        entries.push(Entry { id: "example".to_owned(), label: label("example"), name: "example".to_owned(), source });
+        entries.push(entry("example".to_owned(), "example", source));
     }
     if sources.is_empty() {
         for path in models_at_hand() {
             let name = path.display().to_string();
-            entries.push(Entry {
-                id: id(entries.len(), &name),
-                label: label(&name),
-                name,
-                source: Opening::OnDemand(path),
-            });
+            entries.push(entry(id(entries.len(), &name), &name, Opening::OnDemand(path)));
         }
     }
     Ok(entries)
 }
 
-fn id(index: usize, name: &str) -> String {
-    if name == "example" { name.to_owned() } else { format!("s{index}") }
+fn entry(id: String, name: &str, source: Opening) -> Entry {
+    let Label { name: label, quantisation } = label(name);
+    Entry { id, label, quantisation, name: name.to_owned(), source }
 }
 
-fn label(name: &str) -> String {
-    if name == "example" {
-        return "The worked example".to_owned();
-    }
-    let path = Path::new(name);
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let last = if path.is_dir() { path.file_name() } else { path.file_stem() };
-    last.map_or_else(|| name.to_owned(), |last| last.to_string_lossy().into_owned())
+fn id(index: usize, name: &str) -> String {
+    if name == "example" { name.to_owned() } else { format!("s{index}") }
 }
 
 /// Models and traces in `models/`, by name.

@@ -22,6 +22,21 @@ pub struct ScalePoint {
     pub gradient_raw: f64,
     /// With it.
     pub gradient_scaled: f64,
+    /// The first of the rows, without the division.
+    pub row_raw: SampleRow,
+    /// The same query and keys, with it.
+    pub row_scaled: SampleRow,
+}
+
+/// One row that was drawn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SampleRow {
+    /// Its scores.
+    pub scores: Vec<f64>,
+    /// Its weights.
+    pub weights: Vec<f64>,
+    /// The largest of all derivatives of its weights by its scores, in size.
+    pub slope: f64,
 }
 
 /// Rows of `keys` keys for d_k = 1, 2, 4, ... 1024; `samples` of them each, drawn with mean 0 and variance 1.
@@ -45,6 +60,8 @@ fn point(seed: u64, samples: usize, keys: usize, d_k: usize) -> Result<ScalePoin
         largest_scaled: scaled.largest,
         gradient_raw: raw.gradient,
         gradient_scaled: scaled.gradient,
+        row_raw: raw.first,
+        row_scaled: scaled.first,
     })
 }
 
@@ -52,6 +69,7 @@ struct Measured {
     variance: f64,
     largest: f64,
     gradient: f64,
+    first: SampleRow,
 }
 
 fn measure(q: View, k: View, scale: f32) -> Result<Measured, Error> {
@@ -60,13 +78,19 @@ fn measure(q: View, k: View, scale: f32) -> Result<Measured, Error> {
     let done = forward(q, k, k, &params, Isa::detect())?;
     let recall = Recall::new(q, k, &done.lse, &params, Isa::detect())?;
     let (mut scores, mut largest, mut gradient) = (Vec::new(), 0.0, 0.0);
+    let mut first = SampleRow::default();
     for sample in 0..samples {
         let tile = recall.tile(sample, 0, 0..1, 0..keys)?;
         largest += tile.weights.iter().copied().fold(0.0, f64::max);
-        gradient += jacobian(&tile.weights).iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
+        let slopes = jacobian(&tile.weights).concat();
+        gradient += slopes.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if sample == 0 {
+            let slope = slopes.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+            first = SampleRow { scores: tile.scores.clone(), weights: tile.weights, slope };
+        }
         scores.extend(tile.scores);
     }
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
     let variance = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / scores.len() as f64;
-    Ok(Measured { variance, largest: largest / samples as f64, gradient: gradient / samples as f64 })
+    Ok(Measured { variance, largest: largest / samples as f64, gradient: gradient / samples as f64, first })
 }

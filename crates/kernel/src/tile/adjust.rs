@@ -31,8 +31,11 @@ pub(crate) fn adjust<S: Simd, F: Lanes<S>>(
         let position = mask.position(query);
         for (at, score) in scores[lane..].iter_mut().step_by(lanes).enumerate() {
             let ahead = (keys.start + at) as i64 - position;
-            let added = params.alibi(head, ahead) + params.relative(head, ahead) + bias.map_or(0.0, |bias| bias[at]);
-            *score += added * std::f32::consts::LOG2_E;
+            // In f64: large additions would be rounded once more than by adding them to the score itself.
+            let added = f64::from(params.alibi(head, ahead))
+                + f64::from(params.relative(head, ahead))
+                + f64::from(bias.map_or(0.0, |bias| bias[at]));
+            *score = (f64::from(*score) + added * std::f64::consts::LOG2_E) as f32;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use attnscope_inspect::{Cell, HeadStats, Row, Token, Trace};
+use attnscope_inspect::{Cell, Column, HeadStats, Row, Token, Trace};
 
 use super::Grid;
 use crate::escape::one_line;
@@ -35,6 +35,22 @@ pub(crate) fn row_csv(trace: &Trace, row: &Row) -> Result<String, fmt::Error> {
         let (weight, score) = (Number(hidden.is_none().then_some(*weight)), row.scores.as_ref().map(|all| all[key]));
         let token = token(&trace.tokens, key);
         write!(out, "{key},{token},{weight},{},{}\r\n", Number(score), hidden.unwrap_or_default())?;
+    }
+    Ok(out)
+}
+
+/// A column: a line a query.
+pub(crate) fn column_csv(trace: &Trace, column: &Column) -> Result<String, fmt::Error> {
+    let mut out = String::from("query,token,weight,hidden\r\n");
+    for (query, weight) in column.weights.iter().enumerate() {
+        let hidden = column.mask[query];
+        let token = token(&trace.tokens, query);
+        write!(
+            out,
+            "{query},{token},{},{}\r\n",
+            Number(hidden.is_none().then_some(*weight)),
+            hidden.unwrap_or_default()
+        )?;
     }
     Ok(out)
 }

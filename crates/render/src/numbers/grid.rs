@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use attnscope_inspect::{Row, Trace};
+use attnscope_inspect::{Row, Trace, Wanted};
 use rayon::prelude::*;
 
 use crate::{Error, Place};
@@ -29,12 +29,14 @@ impl<'a> Grid<'a> {
         place: Place,
         queries: Range<usize>,
         keys: Range<usize>,
+        wanted: Wanted,
     ) -> Result<Self, Error> {
         let cells = queries.len().saturating_mul(keys.len());
         if cells > MOST {
             return Err(Error::TooManyCells { cells, most: MOST });
         }
         let rows = queries.clone().into_par_iter().map(|query| {
+            wanted.check()?;
             let Row { weights, mask, .. } = trace.picked_row(place.site, place.layer, place.head, query)?;
             Ok(GridRow { weights: weights[keys.clone()].to_vec(), mask: mask[keys.clone()].to_vec() })
         });

@@ -3,7 +3,7 @@
 
 use std::io::{Cursor, Write};
 
-use attnscope_inspect::{Cell, HeadStats, Pick, Row, Site, Tensor, Trace};
+use attnscope_inspect::{Cell, Column, HeadStats, Pick, Row, Site, Tensor, Trace};
 use serde::Serialize;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -123,6 +123,18 @@ pub(crate) fn row_npz(trace: &Trace, place: Place, row: &Row) -> Result<Vec<u8>,
         file.put("scores", &npy::array(&keys, scores))?;
     }
     file.put("query", &npy::array(&[], &[row.query.index as i64]))?;
+    file.put_source(trace, Some(place))?;
+    file.finish()
+}
+
+/// A column: `weights` and `mask` by query.
+pub(crate) fn column_npz(trace: &Trace, place: Place, column: &Column) -> Result<Vec<u8>, Error> {
+    let mut file = Npz::new();
+    let queries = [column.weights.len()];
+    let mask: Vec<u8> = column.mask.iter().map(|reason| reason.map_or(0, code)).collect();
+    file.put("weights", &npy::array(&queries, &column.weights))?;
+    file.put("mask", &npy::array(&queries, &mask))?;
+    file.put("key", &npy::array(&[], &[column.key.index as i64]))?;
     file.put_source(trace, Some(place))?;
     file.finish()
 }

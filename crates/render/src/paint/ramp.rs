@@ -5,69 +5,68 @@ use std::sync::OnceLock;
 
 use super::{Rgb, Theme};
 
-/// Which colours stand for weights.
+/// Which colours stand for weights: the page's own (`ui/palette.js`), with the same names, stops and arithmetic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Palette {
-    /// The page's own: one hue.
+    /// One hue.
     #[default]
     Amber,
-    /// One hue too, and the furthest from the page's warm greys.
-    Blue,
+    /// After the colour map of that name, made for any colour vision.
+    Viridis,
+    /// Likewise.
+    Cividis,
     /// No hue at all, for print.
     Grey,
-    /// From violet by green to yellow, as it is known: dark is little, on any page.
-    Viridis,
 }
 
 impl Palette {
     /// Every palette.
-    pub const ALL: [Self; 4] = [Self::Amber, Self::Blue, Self::Grey, Self::Viridis];
+    pub const ALL: [Self; 4] = [Self::Amber, Self::Viridis, Self::Cividis, Self::Grey];
 
-    /// As it is called on the command line.
+    /// As it is called on the command line and on the page.
     pub fn name(self) -> &'static str {
         match self {
             Self::Amber => "amber",
-            Self::Blue => "blue",
-            Self::Grey => "grey",
             Self::Viridis => "viridis",
+            Self::Cividis => "cividis",
+            Self::Grey => "grey",
         }
     }
 
     /// The colour at a place from 0 to 1. More stands out more: darker on a light page, lighter on a dark one.
     pub(crate) fn at(self, theme: Theme, place: f32) -> Rgb {
-        let place = place.clamp(0.0, 1.0);
-        let from_dark = f64::from(match theme {
-            Theme::Light => 1.0 - place,
-            Theme::Dark => place,
-        });
-        // No palette starts at the page's own black or white: a weight of nothing is not an empty page.
-        let colour = match self {
-            Self::Amber => return amber(theme)[(place * (STEPS - 1) as f32).round() as usize],
-            Self::Blue => colorous::BLUES.eval_continuous(1.0 - from_dark),
-            Self::Grey => {
-                let (low, high) = if theme == Theme::Light { (10.0, 240.0) } else { (45.0, 255.0) };
-                return [(low + (high - low) * from_dark).round() as u8; 3];
+        static RAMPS: [OnceLock<Vec<Rgb>>; 8] = [const { OnceLock::new() }; 8];
+        let which = 2 * self as usize + usize::from(theme == Theme::Dark);
+        let ramp = RAMPS[which].get_or_init(|| ramp(self.stops(theme)));
+        ramp[(place.clamp(0.0, 1.0) * (STEPS - 1) as f32).round() as usize]
+    }
+
+    fn stops(self, theme: Theme) -> &'static [u32] {
+        match (self, theme) {
+            (Self::Amber, Theme::Light) => &[0xfdf5df, 0xfbdd93, 0xf0a73a, 0xc26a12, 0x6d2f06],
+            (Self::Amber, Theme::Dark) => &[0x2a2113, 0x614211, 0xa96c12, 0xeaaa33, 0xffeebb],
+            (Self::Viridis, Theme::Light) => {
+                &[0xfbf8c8, 0xd3e35a, 0x6ccd5a, 0x24a485, 0x26808e, 0x34608d, 0x443a83, 0x3b0a4f]
             }
-            Self::Viridis => colorous::VIRIDIS.eval_continuous(f64::from(place)),
-        };
-        [colour.r, colour.g, colour.b]
+            (Self::Viridis, Theme::Dark) => {
+                &[0x2b0f3d, 0x45327f, 0x3a548c, 0x297a8e, 0x1fa188, 0x5ec962, 0xaddc30, 0xfdf07a]
+            }
+            (Self::Cividis, Theme::Light) => {
+                &[0xfff6c4, 0xf5dd62, 0xcfba68, 0xa69d75, 0x7d7c78, 0x575d6d, 0x2f4470, 0x00224e]
+            }
+            (Self::Cividis, Theme::Dark) => {
+                &[0x0c2140, 0x1f3b6f, 0x4b546c, 0x6e7074, 0x928d78, 0xb8aa6d, 0xe0cb57, 0xfff3a0]
+            }
+            (Self::Grey, Theme::Light) => &[0xf3f2ee, 0xc9c8c5, 0x8f8e8c, 0x545352, 0x141414],
+            (Self::Grey, Theme::Dark) => &[0x24231f, 0x55534e, 0x8b8984, 0xc4c2bd, 0xfdfcf8],
+        }
     }
 }
 
 const STEPS: usize = 256;
 
-/// The page's ramp (`ui/palette.js`), with the same stops and the same arithmetic.
-fn amber(theme: Theme) -> &'static [Rgb] {
-    static LIGHT: OnceLock<Vec<Rgb>> = OnceLock::new();
-    static DARK: OnceLock<Vec<Rgb>> = OnceLock::new();
-    match theme {
-        Theme::Light => LIGHT.get_or_init(|| ramp([0xfdf5df, 0xfbdd93, 0xf0a73a, 0xc26a12, 0x6d2f06])),
-        Theme::Dark => DARK.get_or_init(|| ramp([0x2a2113, 0x614211, 0xa96c12, 0xeaaa33, 0xffeebb])),
-    }
-}
-
-fn ramp(stops: [u32; 5]) -> Vec<Rgb> {
-    let labs = stops.map(|stop| to_oklab(super::hex(stop)));
+fn ramp(stops: &[u32]) -> Vec<Rgb> {
+    let labs: Vec<[f64; 3]> = stops.iter().map(|stop| to_oklab(super::hex(*stop))).collect();
     let colour = |step: usize| {
         let at = step as f64 / (STEPS - 1) as f64 * (stops.len() - 1) as f64;
         let low = (at as usize).min(stops.len() - 2);
@@ -129,6 +128,22 @@ mod tests {
         assert_eq!(Palette::Amber.at(Theme::Light, 0.0), [0xfd, 0xf5, 0xdf]);
         assert_eq!(Palette::Amber.at(Theme::Light, 1.0), [0x6d, 0x2f, 0x06]);
         assert_eq!(Palette::Amber.at(Theme::Dark, 1.0), [0xff, 0xee, 0xbb]);
+        assert_eq!(Palette::Cividis.at(Theme::Light, 1.0), [0x00, 0x22, 0x4e]);
+    }
+
+    /// A picture is taken along from a page: it must not change its colours on the way.
+    #[test]
+    fn the_page_has_the_same_stops() {
+        let page = include_str!("../../../../ui/palette.js");
+        for palette in Palette::ALL {
+            for theme in Theme::ALL {
+                let stops: Vec<String> = palette.stops(theme).iter().map(|stop| format!("'{stop:06x}'")).collect();
+                let line = format!("{}: [{}]", theme.name(), stops.join(", "));
+                let of = page.split_once(&format!("  {}: {{", palette.name())).expect("the page has it").1;
+                let of = of.split_once("  },").expect("its end").0;
+                assert!(of.contains(&line), "{palette:?} {line}");
+            }
+        }
     }
 
     #[test]
@@ -141,8 +156,7 @@ mod tests {
                 };
                 for step in 0..100 {
                     let rises = light(step + 1) - light(step);
-                    let falls = theme == Theme::Light && palette != Palette::Viridis;
-                    let rises = if falls { -rises } else { rises };
+                    let rises = if theme == Theme::Light { -rises } else { rises };
                     assert!(rises > -2e-3, "{palette:?} on {theme:?} at {step}: {rises}");
                 }
             }

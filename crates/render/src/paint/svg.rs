@@ -6,8 +6,8 @@ use super::{Anchor, Area, Cells, Item, Rgb, Scene, Text, base64};
 use crate::Error;
 use crate::escape::Escaped;
 
-/// More cells than this are one embedded picture, a pixel a cell, instead of an element each.
-const MOST_ELEMENTS: usize = 64 * 64;
+/// More cells than this in all are embedded pictures, a pixel a cell, instead of an element each.
+const MOST_ELEMENTS: usize = 64 * 64 + 64;
 /// Faces that a viewer may have, the page's own first.
 const FACES: &str = "Inter, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans Condensed', sans-serif";
 
@@ -41,11 +41,13 @@ fn write(out: &mut String, scene: &Scene) -> Result<(), Error> {
         )?;
     }
     writeln!(out, r#"<rect width="{width}" height="{height}" fill="{}"/>"#, Hex(inks.page))?;
+    let cells = |item: &Item| if let Item::Cells(cells) = item { cells.colours.len() } else { 0 };
+    let many = scene.items.iter().map(cells).sum::<usize>() > MOST_ELEMENTS;
     for item in &scene.items {
         match item {
             Item::Rect(area, colour) => rect(out, *area, &Hex(*colour).to_string())?,
             Item::Hatch(area) => rect(out, *area, "url(#attn-hidden)")?,
-            Item::Cells(cells) => write_cells(out, cells)?,
+            Item::Cells(cells) => write_cells(out, cells, many)?,
             Item::Text(text) => write_text(out, text)?,
         }
     }
@@ -58,9 +60,10 @@ fn rect(out: &mut String, Area { x, y, width, height }: Area, fill: &str) -> fmt
     writeln!(out, r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}"/>"#)
 }
 
-fn write_cells(out: &mut String, cells: &Cells) -> Result<(), Error> {
+fn write_cells(out: &mut String, cells: &Cells, many: bool) -> Result<(), Error> {
     let Area { x, y, width, height } = cells.area;
-    if cells.colours.len() > MOST_ELEMENTS {
+    // A strip of colours stays one of elements, which a viewer draws sharp.
+    if many && cells.rows() > 1 {
         let [x, y, width, height] = [x, y, width, height].map(Short);
         writeln!(
             out,

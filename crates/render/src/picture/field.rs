@@ -1,13 +1,12 @@
 use std::ops::Range;
 
-use attnscope_inspect::{At, Pick, Trace};
-use rayon::prelude::*;
+use attnscope_inspect::Rectangle;
 
-use super::Place;
+use super::{Blocks, Place, Source};
 use crate::Error;
 
 /// What a map shows: a weight for each of its cells, or a negative code where it is hidden. A map with more tokens than
-/// it has room for is pooled: each cell then is the largest weight of a block.
+/// it has room for is pooled: each cell then is the largest or the mean weight of a block.
 pub(super) struct Field {
     pub(super) queries: Range<usize>,
     pub(super) keys: Range<usize>,
@@ -17,34 +16,35 @@ pub(super) struct Field {
     pub(super) columns: usize,
     /// (rows x columns).
     pub(super) cells: Vec<f32>,
+    /// What a cell is of its block, where that is more than one weight.
+    pub(super) blocks: Blocks,
 }
 
 impl Field {
     /// The weights of a rectangle, pooled to at most `most` cells a side.
     pub(super) fn read(
-        trace: &Trace,
-        place: Place,
+        Source { trace, place, wanted, .. }: Source,
         queries: Range<usize>,
         keys: Range<usize>,
-        most: usize,
+        (most, blocks): (usize, Blocks),
     ) -> Result<Self, Error> {
         let parts = |len: usize| len.div_ceil(len.div_ceil(most.max(1)).max(1));
         let (rows, columns) = (parts(queries.len()), parts(keys.len()));
         let Place { site, layer, head } = place;
         let cells = if (rows, columns) == (queries.len(), keys.len()) {
             trace.picked_tile(site, layer, head, queries.clone(), keys.clone())?.cells
-        } else if let Pick::Head(head) = head {
-            trace.pooled(At { site, layer, head }, queries.clone(), keys.clone(), rows, columns)?.max
         } else {
-            pooled_mean(trace, place, &queries, &keys, rows, columns)?
+            let rectangle = Rectangle { queries: queries.clone(), keys: keys.clone(), rows, columns };
+            blocks.of(trace.picked_pooled(site, layer, head, &rectangle, wanted)?)
         };
-        Ok(Self { queries, keys, rows, columns, cells })
+        Ok(Self { queries, keys, rows, columns, cells, blocks })
     }
 
     /// What one cell stands for, where that is more than one weight.
     pub(super) fn pooling(&self) -> Option<String> {
         let (down, across) = (self.queries.len().div_ceil(self.rows), self.keys.len().div_ceil(self.columns));
-        (down * across > 1).then(|| format!("each cell shows the largest weight of a block of {down} x {across}"))
+        let which = self.blocks.name();
+        (down * across > 1).then(|| format!("each cell shows the {which} weight of a block of {down} x {across}"))
     }
 
     /// The kinds of hidden cells there are, by their codes.
@@ -62,34 +62,8 @@ impl Field {
     }
 }
 
-/// The largest of a block's means over heads, which no head alone can tell. One strip of queries at a time, all cores.
-fn pooled_mean(
-    trace: &Trace,
-    Place { site, layer, head }: Place,
-    queries: &Range<usize>,
-    keys: &Range<usize>,
-    rows: usize,
-    columns: usize,
-) -> Result<Vec<f32>, Error> {
-    let strips = (0..rows).into_par_iter().map(|row| {
-        let tile = trace.picked_tile(site, layer, head, share(queries, row, rows), keys.clone())?;
-        let mut cells = vec![f32::NAN; columns];
-        for weights in tile.cells.chunks(keys.len()) {
-            for (column, cell) in cells.iter_mut().enumerate() {
-                let block = share(keys, column, columns);
-                let block = &weights[block.start - keys.start..block.end - keys.start];
-                // A visible weight is never negative, so it is larger than any code; NaN gives way to all.
-                *cell = block.iter().copied().fold(*cell, f32::max);
-            }
-        }
-        Ok(cells)
-    });
-    let strips: Vec<Vec<f32>> = strips.collect::<Result<_, Error>>()?;
-    Ok(strips.concat())
-}
-
 /// The part-th of `parts` nearly equal parts of a range.
-fn share(range: &Range<usize>, part: usize, parts: usize) -> Range<usize> {
+pub(super) fn share(range: &Range<usize>, part: usize, parts: usize) -> Range<usize> {
     let at = |part: usize| range.start + part * range.len() / parts;
     at(part)..at(part + 1)
 }
@@ -97,17 +71,19 @@ fn share(range: &Range<usize>, part: usize, parts: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::{Field, share};
-    use crate::Place;
-    use attnscope_inspect::{Pick, SiteKind, example::Example};
+    use crate::picture::Source;
+    use crate::{Blocks, Place};
+    use attnscope_inspect::{Pick, SiteKind, Wanted, example::Example};
 
     #[test]
     fn a_pooled_cell_is_the_largest_of_its_block() {
         let trace = Example::load().trace(true).unwrap();
         for head in [Pick::Head(0), Pick::Mean] {
             let place = Place { site: SiteKind::SelfAttention, layer: 0, head };
-            let exact = Field::read(&trace, place, 0..10, 1..10, 900).unwrap();
+            let from = Source { trace: &trace, place, wanted: Wanted::ALWAYS, left_out: &[] };
+            let exact = Field::read(from, 0..10, 1..10, (900, Blocks::Largest)).unwrap();
             assert_eq!((exact.rows, exact.columns, exact.pooling()), (10, 9, None));
-            let pooled = Field::read(&trace, place, 0..10, 1..10, 4).unwrap();
+            let pooled = Field::read(from, 0..10, 1..10, (4, Blocks::Largest)).unwrap();
             assert_eq!((pooled.rows, pooled.columns), (4, 3));
             assert_eq!(pooled.pooling().unwrap(), "each cell shows the largest weight of a block of 3 x 3");
             for (at, cell) in pooled.cells.iter().enumerate() {

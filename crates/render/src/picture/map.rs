@@ -5,10 +5,11 @@ use attnscope_inspect::Trace;
 use super::field::Field;
 use super::hidden::sentence;
 use super::label::{Label, Labels};
-use super::legend::legend;
+use super::left_out::words;
+use super::legend::{Legend, legend};
 use super::page::{MARGIN, Page, title};
 use super::scale::Shades;
-use super::{Place, Style};
+use super::{Source, Style};
 use crate::Error;
 use crate::paint::{Anchor, Area, Cells, Item, Scene, Text, ink_on, width};
 
@@ -32,16 +33,16 @@ struct Grid {
 
 /// The map of a head: queries down, keys across. Gives the scene and, where it is pooled, a sentence that says so.
 pub(crate) fn map(
-    trace: &Trace,
-    place: Place,
+    from: Source,
     queries: Range<usize>,
     keys: Range<usize>,
     style: &Style,
 ) -> Result<(Scene, Option<String>), Error> {
-    let field = Field::read(trace, place, queries, keys, MOST)?;
+    let Source { trace, place, .. } = from;
+    let field = Field::read(from, queries, keys, (MOST, style.blocks))?;
     let cell = cell_size(style, &field)?;
     let scale = style.scale(trace);
-    let shades = Shades::new(scale, &field);
+    let shades = Shades::new(scale, style.top, &field, from)?;
     let (width, height) = (field.columns as f32 * cell, field.rows as f32 * cell);
     let down = Labels::new(&trace.tokens, &field.queries, height / field.queries.len() as f32);
     let across = Labels::new(&trace.tokens, &field.keys, width / field.keys.len() as f32);
@@ -63,9 +64,12 @@ pub(crate) fn map(
     label_keys(&mut page, &grid, &across, upright);
     page.text((x - 10.0, grid.y - 13.0), 12.0, Anchor::End, inks.q, axis);
     label_queries(&mut page, &grid, &down);
-    fill(&mut page, &grid, &field, trace, style, &shades);
+    fill(&mut page, &grid, &field, from, style, &shades);
+    mark(&mut page, &grid, &field.keys, from.left_out);
     page.y += height + 16.0;
-    legend(&mut page, x, style, scale, &shades, &field.hidden_codes());
+    let left_out =
+        (!from.left_out.is_empty()).then(|| words(from.left_out, &trace.tokens, scale.rows(), pooling.is_some()));
+    legend(&mut page, x, style, Legend { shades: &shades, hidden: &field.hidden_codes(), left_out });
     Ok((page.end(title(trace, place), description(trace, &field)), pooling))
 }
 
@@ -127,7 +131,22 @@ fn label_keys(page: &mut Page, grid: &Grid, labels: &Labels, upright: bool) {
     }
 }
 
-fn fill(page: &mut Page, grid: &Grid, field: &Field, trace: &Trace, style: &Style, shades: &Shades) {
+/// Columns that are not in the scale: a bar over each, and a frame where there is room for one.
+fn mark(page: &mut Page, grid: &Grid, keys: &Range<usize>, left_out: &[usize]) {
+    let (ink, soft) = (page.inks.ink, page.inks.soft);
+    let unit = grid.width / keys.len() as f32;
+    for key in left_out.iter().filter(|key| keys.contains(key)) {
+        let x = grid.x + (key - keys.start) as f32 * unit;
+        let wide = (unit - 2.0).max(3.0);
+        page.rect((x + (unit - wide) / 2.0, grid.y - 4.0), wide, 3.0, ink);
+        if unit >= 4.0 {
+            page.rect((x, grid.y), 1.0, grid.height, soft);
+            page.rect((x + unit - 1.0, grid.y), 1.0, grid.height, soft);
+        }
+    }
+}
+
+fn fill(page: &mut Page, grid: &Grid, field: &Field, from: Source, style: &Style, shades: &Shades) {
     let Grid { x, y, width, height, cell } = *grid;
     let area = Area { x, y, width, height };
     if field.cells.iter().any(|weight| !visible(*weight)) {
@@ -142,7 +161,7 @@ fn fill(page: &mut Page, grid: &Grid, field: &Field, trace: &Trace, style: &Styl
         })
         .collect();
     let exact = (field.rows, field.columns) == (field.queries.len(), field.keys.len());
-    let notes = if exact && cell >= 4.0 { notes(field, trace) } else { Vec::new() };
+    let notes = if exact && cell >= 4.0 { notes(field, from) } else { Vec::new() };
     let figures = if cell >= FIGURES { figures(grid, field, &colours) } else { Vec::new() };
     page.items.push(Item::Cells(Cells { area, columns: field.columns, colours, notes }));
     if cell >= GAPS {
@@ -162,7 +181,7 @@ fn visible(weight: f32) -> bool {
 }
 
 /// What each cell says of itself when pointed at.
-fn notes(field: &Field, trace: &Trace) -> Vec<String> {
+fn notes(field: &Field, Source { trace, left_out, .. }: Source) -> Vec<String> {
     let label = |index: usize| {
         let Label { token, index } = Label::new(&trace.tokens, index);
         format!("{index} {token}")
@@ -171,7 +190,11 @@ fn notes(field: &Field, trace: &Trace) -> Vec<String> {
     let keys: Vec<String> = field.keys.clone().map(label).collect();
     let note = |(at, weight): (usize, &f32)| {
         let (query, key) = (&queries[at / field.columns], &keys[at % field.columns]);
+        let column = field.keys.start + at % field.columns;
         match visible(*weight) {
+            true if left_out.binary_search(&column).is_ok() => {
+                format!("query {query}, key {key}: {weight}, not in the scale")
+            }
             true => format!("query {query}, key {key}: {weight}"),
             false => format!("query {query}, key {key}: hidden, {}", sentence(*weight)),
         }

@@ -75,12 +75,16 @@ fn a_range_is_that_part_of_the_map() {
 #[test]
 fn rows_cells_and_heads_have_their_numbers() {
     let trace = example(true);
-    let [_, row, cell, heads] = questions().map(|what| parse(&text(&trace, &what, Format::Csv)));
+    let [_, row, column, cell, heads] = questions().map(|what| parse(&text(&trace, &what, Format::Csv)));
     let found = trace.picked_row(PLACE.site, 0, PLACE.head, 6).unwrap();
     assert_eq!(row[0], ["key", "token", "weight", "score", "hidden"]);
     assert_eq!(row[2][2].parse::<f64>().unwrap().to_bits(), found.weights[1].to_bits());
     assert_eq!(row[2][3].parse::<f64>().unwrap().to_bits(), found.scores.unwrap()[1].to_bits());
     assert_eq!((row[10][2].as_str(), row[10][4].as_str()), ("", "future"));
+    let listens = trace.column(PLACE.site, 0, PLACE.head, 1).unwrap();
+    assert_eq!(column[0], ["query", "token", "weight", "hidden"]);
+    assert_eq!(column[7][2].parse::<f64>().unwrap().to_bits(), listens.weights[6].to_bits());
+    assert_eq!((column[1][2].as_str(), column[1][3].as_str()), ("", "future"));
     let products: f64 = cell[1..].iter().map(|record| record[3].parse::<f64>().unwrap()).sum();
     let at = attnscope_inspect::At::default();
     assert!((products - trace.cell(at, 6, 1).unwrap().dot).abs() < 1e-12);

@@ -1,6 +1,6 @@
 use attnscope_inspect::example::Example;
 use attnscope_inspect::{At, Pick, SiteKind, Token, Trace};
-use attnscope_render::{Format, Place, Style, What, export};
+use attnscope_render::{Choice, Format, Place, Style, What, export};
 
 pub(crate) const PLACE: Place = Place { site: SiteKind::SelfAttention, layer: 0, head: Pick::Head(0) };
 pub(crate) const MAP: What = What::Map { place: PLACE, queries: None, keys: None };
@@ -34,8 +34,13 @@ pub(crate) fn text(trace: &Trace, what: &What, format: Format) -> String {
     String::from_utf8(file(trace, what, &Style::default(), format)).unwrap()
 }
 
+/// Every head of the example.
+pub(crate) const HEADS: What =
+    What::Heads { site: SiteKind::SelfAttention, layer: None, choice: Choice { by: None, rising: false, only: None } };
+
 /// One question of each kind.
-pub(crate) fn questions() -> [What; 4] {
+pub(crate) fn questions() -> [What; 5] {
     let at = At { site: SiteKind::SelfAttention, layer: 0, head: 0 };
-    [MAP, What::Row { place: PLACE, query: 6 }, What::Cell { at, query: 6, key: 1 }, What::Heads { layer: None }]
+    let column = What::Column { place: PLACE, key: 1 };
+    [MAP, What::Row { place: PLACE, query: 6 }, column, What::Cell { at, query: 6, key: 1 }, HEADS]
 }

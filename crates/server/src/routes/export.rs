@@ -1,9 +1,12 @@
 //! What is shown, as a file to take along.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use attnscope_inspect::{At, Pick, SiteKind, Trace};
-use attnscope_render::{Format, Palette, Place, Scale, Style, Theme, What};
+use attnscope_render::{
+    Blocks, Choice, Format, LeftOut, Only, Palette, Place, Scale, Statistic, Style, Theme, Top, What, export_while,
+};
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -25,6 +28,7 @@ enum Part {
     #[default]
     Map,
     Row,
+    Column,
     Cell,
     Heads,
 }
@@ -50,6 +54,22 @@ pub(crate) struct Wish {
     k1: Option<usize>,
     #[serde(default, deserialize_with = "scale")]
     scale: Option<Scale>,
+    /// Where the scale ends.
+    #[serde(default, deserialize_with = "top")]
+    range: Top,
+    /// Columns that are not in the scale.
+    #[serde(default, deserialize_with = "parsed")]
+    without: Option<LeftOut>,
+    #[serde(default, deserialize_with = "blocks")]
+    blocks: Blocks,
+    /// Heads in the order of a statistic.
+    #[serde(default, deserialize_with = "statistic")]
+    sort: Option<Statistic>,
+    #[serde(default)]
+    order: Order,
+    /// These heads alone.
+    #[serde(default, deserialize_with = "parsed")]
+    only: Option<Only>,
     #[serde(default, deserialize_with = "palette")]
     palette: Palette,
     #[serde(default, deserialize_with = "theme")]
@@ -58,6 +78,15 @@ pub(crate) struct Wish {
     cell: Option<f32>,
     #[serde(default = "print")]
     dpi: u32,
+}
+
+/// Which of the sorted heads comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Order {
+    #[default]
+    Falling,
+    Rising,
 }
 
 fn first() -> Pick {
@@ -76,11 +105,14 @@ pub(crate) async fn export(
 ) -> Result<Response, Error> {
     let what = wish.what(&kept.trace)?;
     // All cores, for every weight that is asked for.
+    let asker = app.asker();
     let turn = app.statistics().await?;
+    let waiting = asker.waiting();
     blocking(move || {
         let _turn = turn;
         let name = name(&kept.trace.model.name, &what, wish.format);
-        let made = attnscope_render::export(&kept.trace, &what, &wish.style(), wish.format)?;
+        let (trace, style) = (&kept.trace, wish.style());
+        let made = app.lanes.long(&waiting, |wanted| export_while(trace, &what, &style, wish.format, wanted))?;
         let headers = [
             (CONTENT_TYPE, wish.format.media_type().to_owned()),
             (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
@@ -98,7 +130,11 @@ impl Wish {
         let (site, layer, head) = (self.site, self.layer.unwrap_or(0), self.head);
         let place = Place { site, layer, head };
         let given = |name: &str, index: Option<usize>| {
-            index.ok_or_else(|| Error::bad_request(format!("a row or a cell needs its {name}; give its position")))
+            index.ok_or_else(|| {
+                Error::bad_request(format!(
+                    "a row needs its query, a column its key, a cell both; the {name} is not given"
+                ))
+            })
         };
         Ok(match self.what {
             Part::Map => {
@@ -111,6 +147,7 @@ impl Wish {
                 What::Map { place, queries, keys: range(self.k0, self.k1, found.kv_len()) }
             }
             Part::Row => What::Row { place, query: given("query", self.query)? },
+            Part::Column => What::Column { place, key: given("key", self.key)? },
             Part::Cell => {
                 let Pick::Head(head) = head else {
                     return Err(Error::bad_request("a cell is of one head; a mean has no q and k of its own"));
@@ -118,13 +155,16 @@ impl Wish {
                 let (query, key) = (given("query", self.query)?, given("key", self.key)?);
                 What::Cell { at: At { site, layer, head }, query, key }
             }
-            Part::Heads => What::Heads { layer: self.layer },
+            Part::Heads => {
+                let choice = Choice { by: self.sort, rising: self.order == Order::Rising, only: self.only.clone() };
+                What::Heads { site, layer: self.layer, choice }
+            }
         })
     }
 
     fn style(&self) -> Style {
-        let &Self { scale, palette, theme, cell, dpi, .. } = self;
-        Style { scale, palette, theme, cell, dpi }
+        let &Self { scale, range: top, blocks, palette, theme, cell, dpi, .. } = self;
+        Style { scale, top, left_out: self.without.clone().unwrap_or_default(), blocks, palette, theme, cell, dpi }
     }
 }
 
@@ -141,12 +181,13 @@ fn name(model: &str, what: &What, format: Format) -> String {
         What::Map { place, queries: None, keys: None } => format!("{} map", at(place)),
         What::Map { place, .. } => format!("{} part of map", at(place)),
         What::Row { place, query } => format!("{} row {query}", at(place)),
+        What::Column { place, key } => format!("{} column {key}", at(place)),
         What::Cell { at: At { site, layer, head }, query, key } => {
             let place = Place { site: *site, layer: *layer, head: Pick::Head(*head) };
             format!("{} cell {query} {key}", at(&place))
         }
-        What::Heads { layer: Some(layer) } => format!("layer {layer} heads"),
-        What::Heads { layer: None } => "heads".to_owned(),
+        What::Heads { layer: Some(layer), .. } => format!("layer {layer} heads"),
+        What::Heads { layer: None, .. } => "heads".to_owned(),
     };
     let model: String = model.chars().take(60).collect();
     let words = format!("attnscope {model} {what}").to_ascii_lowercase();
@@ -172,6 +213,23 @@ fn scale<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Scale>, D::Error> 
     named(from, &Scale::ALL, Scale::name).map(Some)
 }
 
+fn top<'de, D: Deserializer<'de>>(from: D) -> Result<Top, D::Error> {
+    named(from, &Top::ALL, Top::name)
+}
+
+fn blocks<'de, D: Deserializer<'de>>(from: D) -> Result<Blocks, D::Error> {
+    named(from, &Blocks::ALL, Blocks::name)
+}
+
+fn statistic<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Statistic>, D::Error> {
+    named(from, &Statistic::ALL, Statistic::name).map(Some)
+}
+
+/// What is read from a text.
+fn parsed<'de, T: FromStr<Err = String>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    String::deserialize(from)?.parse().map(Some).map_err(serde::de::Error::custom)
+}
+
 fn palette<'de, D: Deserializer<'de>>(from: D) -> Result<Palette, D::Error> {
     named(from, &Palette::ALL, Palette::name)
 }
@@ -195,7 +253,7 @@ mod tests {
         let cross = Place { site: SiteKind::Cross, head: Pick::Mean, ..place };
         let row = What::Row { place: cross, query: 6 };
         assert_eq!(name("", &row, Format::Csv), "attnscope-cross-layer-3-mean-row-6.csv");
-        let heads = What::Heads { layer: None };
+        let heads = What::Heads { site: SiteKind::SelfAttention, layer: None, choice: Choice::default() };
         assert_eq!(name("../ሰላም\"\r\n", &heads, Format::Json), "attnscope-heads.json");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attnscope_inspect::{Error as Refused, HeadStats, Site, SiteKind, Trace};
+use attnscope_inspect::{Error as Refused, HeadStats, Site, SiteKind, Trace, Wanted};
 use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
@@ -11,7 +11,6 @@ use super::json;
 use crate::app::App;
 use crate::error::Error;
 use crate::extract::{Asked, Of};
-use crate::work::Waiting;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,17 +32,17 @@ pub(crate) async fn heads(
     let waiting = asker.waiting();
     json(move || {
         let _turn = turn;
-        statistics(&kept.trace, site, layer, &waiting)
+        app.lanes.long(&waiting, |wanted| statistics(&kept.trace, site, layer, wanted))
     })
     .await
 }
 
-/// Layer after layer, so that it can end when nobody waits any more.
-fn statistics(trace: &Trace, kind: SiteKind, layer: Option<usize>, waiting: &Waiting) -> Result<Vec<HeadStats>, Error> {
+/// Layer after layer, for as long as it is wanted.
+fn statistics(trace: &Trace, kind: SiteKind, layer: Option<usize>, wanted: Wanted) -> Result<Vec<HeadStats>, Error> {
     let mut all = Vec::new();
     for site in sites(trace, kind, layer)? {
-        waiting.check()?;
-        all.extend(trace.heads(Some(site.layer))?.into_iter().filter(|head| head.site == kind));
+        let heads = trace.heads_with(Some(site.layer), wanted, |_| {})?;
+        all.extend(heads.into_iter().filter(|head| head.site == kind));
     }
     Ok(all)
 }

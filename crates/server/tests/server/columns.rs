@@ -89,7 +89,7 @@ async fn what_no_column_and_no_mean_has_is_refused() {
         ("row?layer=0&head=mean&query=10", "query 10 is out of range"),
         ("cell?layer=0&head=mean&query=0&key=0", "head"),
         ("values?layer=0&head=mean", "head"),
-        ("pooled?layer=0&head=mean&q0=0&q1=1&k0=0&k1=1&rows=1&columns=1", "head"),
+        ("pooled?layer=0&head=median&q0=0&q1=1&k0=0&k1=1&rows=1&columns=1", "a number or `mean`"),
     ] {
         let error = asking.get(&format!("{trace}/{question}")).await.refused(400);
         assert!(error.contains(says), "{question}: {error}");

@@ -213,6 +213,7 @@ async fn other_answers_are_as_described_too() {
             "/api/scratch/example",
             json!({ "causal": true, "scale": null, "extra_score": { "query": 1, "key": 0, "add": 1 } }),
         ),
+        Request::post("/api/scratch/example", json!({ "knock_out": { "query": 6, "key": 1 } })),
         Request::get("/api/runs/{name}", "/api/runs/nobody", &[]),
         Request::get("/api/traces/{id}", "/api/traces/nobody", &[]),
     ];

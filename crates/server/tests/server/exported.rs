@@ -1,6 +1,6 @@
 //! Files to take along.
 
-use attnscope_render::{Format, Palette, Scale, Theme};
+use attnscope_render::{Blocks, Format, Palette, Scale, Statistic, Theme, Top};
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
@@ -53,6 +53,8 @@ async fn numbers_are_those_of_the_questions() {
     for (what, question, asks) in [
         ("row", "row", "layer=1&head=1&query=3"),
         ("row", "row", "layer=1&head=mean&query=3"),
+        ("column", "column", "layer=1&head=1&key=3"),
+        ("column", "column", "layer=1&head=mean&key=3"),
         ("heads", "heads", "layer=1"),
         ("heads", "heads", ""),
     ] {
@@ -78,6 +80,9 @@ async fn names_say_what_is_in_the_files() {
         ("what=map&q0=0&q1=5", "layer-0-head-0-part-of-map.png"),
         ("what=map&k0=3&head=mean", "layer-0-mean-part-of-map.png"),
         ("what=row&query=6", "layer-0-head-0-row-6.png"),
+        ("what=column&key=6", "layer-0-head-0-column-6.png"),
+        ("what=cell&query=6&key=1", "layer-0-head-0-cell-6-1.png"),
+        ("what=heads&sort=entropy&order=rising", "heads.png"),
     ] {
         let answer = asking.get(&format!("{trace}/export?format=png&dpi=96&{asks}")).await;
         is_file(&answer, "image/png", &format!("attnscope-the-worked-example-{name}"));
@@ -94,7 +99,9 @@ async fn looks_change_pictures_and_never_numbers() {
     let trace = asking.trace(false).await;
     let svg = text(&asking.get(&format!("{trace}/export?format=svg")).await);
     let csv = text(&asking.get(&format!("{trace}/export?format=csv")).await);
-    for look in ["scale=log", "scale=rank", "palette=viridis", "theme=dark", "cell=31"] {
+    for look in
+        ["scale=log", "scale=rank", "palette=cividis", "theme=dark", "cell=31", "without=first", "range=largest"]
+    {
         let other = asking.get(&format!("{trace}/export?format=svg&{look}")).await;
         assert_ne!(text(&other), svg, "{look}");
         assert_eq!(text(&asking.get(&format!("{trace}/export?format=csv&{look}")).await), csv, "{look}");
@@ -122,6 +129,12 @@ async fn files_that_cannot_be_are_refused_in_words() {
         ("format=png&what=all", "unknown variant"),
         ("format=png&scale=cubic", "\"cubic\" is not one of linear, sqrt, log, row, rank"),
         ("format=png&palette=rainbow", "is not one of amber,"),
+        ("format=png&range=2", "is not one of 1, largest"),
+        ("format=png&blocks=most", "is not one of largest, mean"),
+        ("format=png&without=last", "\"last\" is no column to leave out"),
+        ("format=svg&what=heads&sort=size", "is not one of entropy, first,"),
+        ("format=svg&what=heads&only=3", "\"3\" is no head"),
+        ("format=svg&what=heads&order=up", "unknown variant"),
         ("format=png&theme=blue", "is not one of light, dark"),
         ("format=png&layer=1", "layer 1 is out of range"),
         ("format=png&head=1", "head 1 is out of range"),
@@ -132,12 +145,12 @@ async fn files_that_cannot_be_are_refused_in_words() {
         ("format=png&cell=NaN", "pixels"),
         ("format=png&dpi=10", "10 dots to the inch"),
         ("format=png&dpi=100000", "dots to the inch"),
-        ("format=csv&what=row", "needs its query"),
+        ("format=csv&what=row", "the query is not given"),
         ("format=csv&what=row&query=10", "query 10 is out of range"),
-        ("format=csv&what=cell&query=1", "needs its key"),
+        ("format=csv&what=cell&query=1", "the key is not given"),
         ("format=csv&what=cell&query=1&key=1&head=mean", "a cell is of one head"),
-        ("format=png&what=cell&query=1&key=1", "choose json, csv or npz"),
-        ("format=svg&what=heads", "choose html, json, csv or npz"),
+        ("format=csv&what=column&query=1", "the key is not given"),
+        ("format=svg&what=heads&site=cross", "no cross attention"),
         ("format=json&what=heads&layer=1", "layer 1 is out of range"),
         ("format=png&colour=red", "colour"),
     ] {
@@ -157,6 +170,9 @@ async fn the_description_names_every_choice() {
         ("scale", Scale::ALL.map(Scale::name).to_vec()),
         ("palette", Palette::ALL.map(Palette::name).to_vec()),
         ("theme", Theme::ALL.map(Theme::name).to_vec()),
+        ("range", Top::ALL.map(Top::name).to_vec()),
+        ("blocks", Blocks::ALL.map(Blocks::name).to_vec()),
+        ("sort", Statistic::ALL.map(Statistic::name).to_vec()),
     ] {
         let parameter = parameters.iter().find(|parameter| parameter["name"] == name).expect("it is described");
         assert_eq!(parameter["schema"]["enum"], json!(choices), "{name}");

@@ -5,6 +5,7 @@ mod columns;
 mod described;
 mod exported;
 mod guarded;
+mod leaving;
 mod lesson;
 mod limits;
 mod maps;

@@ -73,6 +73,22 @@ async fn there_are_no_more_pixels_than_cells() {
 }
 
 #[tokio::test]
+async fn the_mean_of_heads_is_pooled_as_it_is_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let asking = asking(folder.path());
+    let meta = asking.make(json!({ "source": "s1", "text": "a robot" })).await;
+    let trace = format!("/api/traces/{}", meta["id"].as_str().unwrap());
+    let span = "layer=1&head=mean&q0=0&q1=7&k0=0&k1=7";
+    let map = Map(asking.get(&format!("{trace}/tile?{span}")).await.floats());
+    let (_, pixels) = asking.get(&format!("{trace}/pooled?{span}&rows=2&columns=3")).await.sized_floats();
+    for (pixel, max) in pixels[..6].iter().enumerate() {
+        let want = map.block(part(&(0..7), pixel / 3, 2), part(&(0..7), pixel % 3, 3));
+        assert_eq!(*max, want.0, "pixel {pixel}");
+        close(f64::from(pixels[6 + pixel]), f64::from(want.1), 1e-6);
+    }
+}
+
+#[tokio::test]
 async fn thumbnails_are_every_head_pooled() {
     let folder = tempfile::tempdir().expect("a folder");
     let asking = asking(folder.path());

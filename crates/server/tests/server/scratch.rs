@@ -59,6 +59,79 @@ async fn keys_decide_who_is_heard_and_values_what_is_said() {
 }
 
 #[tokio::test]
+async fn one_key_or_one_value_can_be_another() {
+    let asking = Asking::example();
+    let (token, dim) = (1, 1);
+    for causal in [false, true] {
+        let worked = built_in(&asking, causal).await;
+        let put = async |name: &str| {
+            let mut change = changed(&worked, name, token, dim, -1.75);
+            change["causal"] = json!(causal);
+            run(&asking, change).await
+        };
+        let said = put("v").await;
+        assert_eq!((&said["weights"], &said["same_weights_as_built_in"]), (&worked["weights"], &json!(true)));
+        assert_eq!(said["v"][token][dim], -1.75);
+        for (i, (now, was)) in matrix(&said["z"]).iter().zip(&matrix(&worked["z"])).enumerate() {
+            let weight = worked["weights"][i][token].as_f64().unwrap();
+            let moved = weight * (-1.75 - worked["v"][token][dim].as_f64().unwrap());
+            close(now[dim] - was[dim], moved, 1e-6);
+            assert_eq!((now[0], now[2]), (was[0], was[2]), "the other entries of row {i} stay");
+        }
+        let heard = put("k").await;
+        assert_eq!((&heard["v"], &heard["same_weights_as_built_in"]), (&worked["v"], &json!(false)));
+        let (now, was) = (matrix(&heard["scores"]), matrix(&worked["scores"]));
+        let moved = |j: usize| (0..10).any(|i| now[i][j] != was[i][j]);
+        assert_eq!((0..10).filter(|j| moved(*j)).collect::<Vec<_>>(), [token], "only that key's column");
+    }
+    // The built-in keys and values, put in as if they were new, change no bit.
+    let worked = built_in(&asking, false).await;
+    let same = run(&asking, json!({ "k": worked["k"], "v": worked["v"] })).await;
+    assert_eq!((&same["z"], &same["weights"]), (&worked["z"], &worked["weights"]));
+}
+
+#[tokio::test]
+async fn what_is_knocked_out_is_hidden_and_the_others_share_its_weight() {
+    let asking = Asking::example();
+    for (causal, query, key) in [(false, 6, 1), (true, 6, 1), (true, 9, 9), (true, 3, 7)] {
+        let was = built_in(&asking, causal).await;
+        let edge = json!({ "query": query, "key": key });
+        let now = run(&asking, json!({ "causal": causal, "knock_out": edge })).await;
+        assert_eq!((&now["m"][query][key], &now["weights"][query][key]), (&Value::Null, &json!(0.0)));
+        let (before, after) = (matrix(&was["weights"]), matrix(&now["weights"]));
+        let left = 1.0 - before[query][key];
+        for (i, row) in after.iter().enumerate() {
+            close(row.iter().sum(), 1.0, 1e-6);
+            if i != query {
+                assert_eq!(row, &before[i], "row {i} is as it was, to the last bit");
+                assert_eq!(now["z"][i], was["z"][i]);
+            }
+        }
+        for j in (0..10).filter(|j| *j != key) {
+            close(after[query][j], before[query][j] / left, 1e-6);
+        }
+        let (z, v) = (numbers(&now["z"][query]), matrix(&now["v"]));
+        for (dim, z) in z.iter().enumerate() {
+            close(*z, (0..10).map(|j| after[query][j] * v[j][dim]).sum(), 1e-6);
+        }
+        for (y, (x, zo)) in
+            numbers(&now["y"][query]).iter().zip(numbers(&now["x"][query]).iter().zip(numbers(&now["zo"][query])))
+        {
+            close(*y, x + zo, 1e-6);
+        }
+        assert_eq!(now["scores"], was["scores"], "what is hidden keeps its score");
+    }
+}
+
+#[tokio::test]
+async fn a_row_without_a_key_left_says_nothing() {
+    let change = json!({ "causal": true, "knock_out": { "query": 0, "key": 0 } });
+    let now = run(&Asking::example(), change).await;
+    assert!(numbers(&now["weights"][0]).iter().chain(&numbers(&now["z"][0])).all(|x| *x == 0.0));
+    assert_eq!(numbers(&now["y"][0]), numbers(&now["x"][0]), "the token leaves as it came");
+}
+
+#[tokio::test]
 async fn the_scale_is_what_it_is_said_to_be() {
     let asking = Asking::example();
     for scale in [1.0, 0.25, 0.0, -0.5] {
@@ -147,6 +220,15 @@ async fn what_is_no_change_of_the_example_is_refused() {
         (json!({ "w_v": [[null]] }), "w_v"),
         (changed(&worked, "w_o", 0, 0, 1.1e6), "the numbers of w_o must lie between"),
         (changed(&worked, "x", 9, 0, -1e300), "the numbers of x must lie between"),
+        (json!({ "k": worked["v"] }), "k must have 10 rows of 4"),
+        (json!({ "v": worked["k"] }), "v must have 10 rows of 3"),
+        (changed(&worked, "k", 0, 0, 1.1e6), "the numbers of k must lie between"),
+        (json!({ "knock_out": { "query": 10, "key": 0 } }), "tokens 0 to 9"),
+        (json!({ "knock_out": { "query": 0 } }), "key"),
+        (
+            json!({ "knock_out": { "query": 0, "key": 0 }, "extra_score": { "query": 0, "key": 0, "add": 1 } }),
+            "at once",
+        ),
         (json!({ "scale": 2e6 }), "scale must lie between"),
         (json!({ "scale": 1e39 }), "scale must lie between"),
         (json!({ "scale": "1" }), "scale"),

@@ -99,6 +99,19 @@ async fn the_variance_of_scores_follows_d_k_until_they_are_scaled() {
         for name in ["largest_raw", "largest_scaled"] {
             assert!((1.0 / keys..=1.0).contains(&number(name)), "{name}");
         }
+        for name in ["row_raw", "row_scaled"] {
+            let (scores, weights) = (numbers(&point[name]["scores"]), numbers(&point[name]["weights"]));
+            assert_eq!((scores.len(), weights.len()), (16, 16));
+            let sum: f64 = scores.iter().map(|score| score.exp()).sum();
+            for (score, weight) in scores.iter().zip(&weights) {
+                close(*weight, score.exp() / sum, 1e-5);
+            }
+            let slope = weights.iter().map(|w| w * (1.0 - w)).fold(0.0, f64::max);
+            close(point[name]["slope"].as_f64().unwrap(), slope, 1e-9);
+        }
+        for (raw, scaled) in numbers(&point["row_raw"]["scores"]).iter().zip(numbers(&point["row_scaled"]["scores"])) {
+            close(raw / d_k.sqrt(), scaled, 1e-4);
+        }
     }
     let (raw, scaled) = (of("largest_raw"), of("largest_scaled"));
     assert!(raw.windows(2).all(|two| two[0] < two[1]), "longer vectors, sharper rows: {raw:?}");

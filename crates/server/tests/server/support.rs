@@ -21,7 +21,7 @@ pub(crate) struct Answer {
 }
 
 pub(crate) fn entry(id: &str, source: Opening) -> Entry {
-    Entry { id: id.to_owned(), label: format!("The {id}"), name: format!("path/to/{id}"), source }
+    Entry { id: id.to_owned(), label: format!("The {id}"), quantisation: None, name: format!("path/to/{id}"), source }
 }
 
 pub(crate) fn example() -> Entry {

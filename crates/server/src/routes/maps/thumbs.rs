@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use attnscope_inspect::{At, SiteKind, Trace};
+use attnscope_inspect::{Pick, Rectangle, SiteKind, Trace, Wanted};
 use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
@@ -10,7 +10,6 @@ use crate::app::App;
 use crate::error::Error;
 use crate::extract::{Asked, Of};
 use crate::routes::statistics::sites;
-use crate::work::Waiting;
 
 /// The most pixels of a thumbnail, down or across.
 const THUMB: usize = 128;
@@ -40,21 +39,21 @@ pub(crate) async fn thumbs(
     let waiting = asker.waiting();
     bytes(move || {
         let _turn = turn;
-        all(&kept.trace, site, layer, size, &waiting)
+        app.lanes.long(&waiting, |wanted| all(&kept.trace, site, layer, size, wanted))
     })
     .await
 }
 
-fn all(trace: &Trace, kind: SiteKind, layer: Option<usize>, size: usize, waiting: &Waiting) -> Result<Vec<u8>, Error> {
+fn all(trace: &Trace, kind: SiteKind, layer: Option<usize>, size: usize, wanted: Wanted) -> Result<Vec<u8>, Error> {
     let sites = sites(trace, kind, layer)?;
     // One size for all: what the shortest text allows.
     let side = sites.iter().map(|site| site.q_len().min(site.kv_len())).fold(size, usize::min);
     let mut bytes = sizes(sites.iter().map(|site| site.q_heads()).sum(), side);
     for site in sites {
+        let whole = Rectangle { queries: 0..site.q_len(), keys: 0..site.kv_len(), rows: side, columns: side };
         for head in 0..site.q_heads() {
-            waiting.check()?;
-            let at = At { site: kind, layer: site.layer, head };
-            push(&mut bytes, &trace.pooled(at, 0..site.q_len(), 0..site.kv_len(), side, side)?.max)?;
+            let pooled = trace.picked_pooled(kind, site.layer, Pick::Head(head), &whole, wanted)?;
+            push(&mut bytes, &pooled.max)?;
         }
     }
     Ok(bytes)

@@ -1,6 +1,6 @@
 //! The worked example, run with other numbers.
 
-use attnscope_inspect::example::{Example, ExtraScore, Matrix, Setting, Worked};
+use attnscope_inspect::example::{Example, ExtraScore, KnockOut, Matrix, Setting, Worked};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,12 @@ pub(crate) struct Changed {
     w_v: Option<Matrix<f64>>,
     #[serde(default)]
     w_o: Option<Matrix<f64>>,
+    #[serde(default)]
+    k: Option<Matrix<f64>>,
+    #[serde(default)]
+    v: Option<Matrix<f64>>,
+    #[serde(default)]
+    knock_out: Option<KnockOut>,
 }
 
 /// Something added to one score.
@@ -58,7 +64,7 @@ pub(crate) async fn example(Told(changed): Told<Changed>) -> Result<Response, Er
     json(move || {
         let built_in = Example::load();
         let mut example = built_in.clone();
-        let Changed { causal, scale, extra_score, x, w_q, w_k, w_v, w_o } = changed;
+        let Changed { causal, scale, extra_score, x, w_q, w_k, w_v, w_o, k, v, knock_out } = changed;
         for (name, place, new) in [
             ("x", &mut example.x, x),
             ("w_q", &mut example.w_q, w_q),
@@ -71,9 +77,13 @@ pub(crate) async fn example(Told(changed): Told<Changed>) -> Result<Response, Er
                 *place = new;
             }
         }
+        let k = narrowed("k", k, &example, &example.w_k)?;
+        let v = narrowed("v", v, &example, &example.w_v)?;
         check_scores(scale, extra_score, example.tokens.len())?;
+        check_knock_out(knock_out, extra_score, example.tokens.len())?;
         let extra_score = extra_score.map(|Extra { query, key, add }| ExtraScore { query, key, add });
-        let worked = example.worked_as(&Setting { causal, scale, extra_score })?;
+        let (k, v) = (k.as_ref(), v.as_ref());
+        let worked = example.worked_as(&Setting { causal, scale, extra_score, k, v, knock_out })?;
         if worked.scores.iter().flatten().any(|score| score.abs() > LARGEST) {
             return Err(Error::bad_request("these numbers make scores beyond 1e6; choose smaller ones"));
         }
@@ -85,8 +95,23 @@ pub(crate) async fn example(Told(changed): Told<Changed>) -> Result<Response, Er
 
 /// A matrix may change its numbers, not its shape.
 fn check_matrix(name: &str, old: &Matrix<f64>, new: &Matrix<f64>) -> Result<(), Error> {
-    if new.len() != old.len() || new.iter().any(|row| row.len() != old[0].len()) {
-        let (rows, columns) = (old.len(), old[0].len());
+    check_numbers(name, (old.len(), old[0].len()), new)
+}
+
+/// One row a token, as wide as what it stands for, and of the kernel's own numbers.
+fn narrowed(
+    name: &str,
+    new: Option<Matrix<f64>>,
+    example: &Example,
+    weights: &Matrix<f64>,
+) -> Result<Option<Matrix>, Error> {
+    let Some(new) = new else { return Ok(None) };
+    check_numbers(name, (example.tokens.len(), weights[0].len()), &new)?;
+    Ok(Some(new.iter().map(|row| row.iter().map(|x| *x as f32).collect()).collect()))
+}
+
+fn check_numbers(name: &str, (rows, columns): (usize, usize), new: &Matrix<f64>) -> Result<(), Error> {
+    if new.len() != rows || new.iter().any(|row| row.len() != columns) {
         return Err(Error::bad_request(format!("{name} must have {rows} rows of {columns} numbers")));
     }
     if new.iter().flatten().any(|x| x.abs() > LARGEST) {
@@ -110,6 +135,18 @@ fn check_scores(scale: Option<f32>, extra: Option<Extra>, tokens: usize) -> Resu
     }
     if scale.is_some_and(|scale| scale.abs() < SMALLEST_SCALE) {
         return Err(Error::bad_request("nothing can be added to a score at a scale below 1e-6; give a larger scale"));
+    }
+    Ok(())
+}
+
+/// A hidden cell has no score that anything could be added to.
+fn check_knock_out(edge: Option<KnockOut>, extra: Option<Extra>, tokens: usize) -> Result<(), Error> {
+    let Some(KnockOut { query, key }) = edge else { return Ok(()) };
+    if query.max(key) >= tokens {
+        return Err(Error::bad_request(format!("knock_out must name tokens 0 to {}", tokens - 1)));
+    }
+    if extra.is_some() {
+        return Err(Error::bad_request("knock_out and extra_score cannot be had at once"));
     }
     Ok(())
 }

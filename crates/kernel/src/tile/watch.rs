@@ -1,0 +1,380 @@
+//! Watches the blocks of one panel go by, for [`crate::observe`]. All sums are kept relative to the row's maximum so
+//! far and shrink with it, as the softmax's own.
+
+use std::ops::Range;
+
+use fearless_simd::{Select, Simd, SimdMask};
+
+use crate::observe::{RowStats, Strip};
+use crate::params::Mask;
+use crate::simd::{Lanes, exp::exp2, load};
+use crate::tile::BLOCK_KV;
+use crate::tile::rows::Rows;
+use crate::tile::softmax::{Online, base};
+
+/// Keys whose sum and maximum are kept apart: the narrowest column of a map.
+const CHUNK: usize = 16;
+const CHUNKS: usize = BLOCK_KV / CHUNK;
+
+/// What is known of a panel's rows so far. Scores in base 2.
+pub(crate) struct Watch<F, const N: usize> {
+    /// Sum of e (s - max), e = exp2(s - max).
+    weighted: [F; N],
+    /// Sum of e |p - j|.
+    distance: [F; N],
+    /// (lanes): the first key with the largest score.
+    best: Vec<Option<u32>>,
+    /// (lanes): the key position at which each row stands.
+    positions: Vec<i64>,
+    /// The least and the largest of them.
+    span: (i64, i64),
+    /// (3 x lanes): the scores of the first key, the own and the previous one; -inf where not seen.
+    named: Vec<f32>,
+    /// Where a map is wanted.
+    map: Option<Columns>,
+}
+
+/// The columns of a map, (columns x lanes) each, from the first that the panel reaches.
+struct Columns {
+    side: usize,
+    range: Range<usize>,
+    /// Sum of exp2(s - base) of each column's keys.
+    sum: Vec<f32>,
+    /// The maximum that was subtracted.
+    base: Vec<f32>,
+    /// The largest score.
+    max: Vec<f32>,
+    /// The column that the last block was part of.
+    last: Option<usize>,
+}
+
+impl<F, const N: usize> Watch<F, N> {
+    /// For the rows of `range` that reach some keys; `side` of a map's blocks.
+    #[inline(always)]
+    pub(crate) fn new<S: Simd>(
+        simd: S,
+        mask: &Mask,
+        (rows, range): (Rows, Range<usize>),
+        reach: Range<usize>,
+        side: Option<usize>,
+    ) -> Self
+    where
+        F: Lanes<S>,
+    {
+        let lanes = N * F::LEN;
+        let mut positions: Vec<i64> = range.map(|row| mask.position(rows.at(row).0)).collect();
+        // Lanes without a row stand where the last one does.
+        positions.resize(lanes, positions.last().copied().unwrap_or(0));
+        let low = positions.iter().copied().min().unwrap_or(0);
+        let high = positions.iter().copied().max().unwrap_or(0);
+        let map = side.map(|side| {
+            // From where the first block begins.
+            let first = reach.start / BLOCK_KV * BLOCK_KV / side;
+            let range = first..reach.end.div_ceil(side).max(first);
+            let all = || vec![0.0; range.len() * lanes];
+            let max = vec![f32::NEG_INFINITY; range.len() * lanes];
+            Columns { side, sum: all(), base: all(), max, range, last: None }
+        });
+        Self {
+            weighted: [F::splat(simd, 0.0); N],
+            distance: [F::splat(simd, 0.0); N],
+            best: vec![None; lanes],
+            span: (low, high),
+            positions,
+            named: vec![f32::NEG_INFINITY; 3 * lanes],
+            map,
+        }
+    }
+
+    /// [`Online::block`], watched. Blocks begin at multiples of [`BLOCK_KV`].
+    #[inline(always)]
+    pub(crate) fn block<S: Simd>(
+        &mut self,
+        simd: S,
+        online: &mut Online<F, N>,
+        first_key: usize,
+        scores: &mut [f32],
+    ) -> [F; N]
+    where
+        F: Lanes<S>,
+    {
+        let lanes = N * F::LEN;
+        self.name(first_key, lanes, scores);
+        let mut chunk_max = [[F::splat(simd, f32::NEG_INFINITY); N]; CHUNKS];
+        for (scores, max) in scores.chunks(CHUNK * lanes).zip(&mut chunk_max) {
+            for scores in scores.chunks_exact(lanes) {
+                let scores: [F; N] = load(simd, scores);
+                for r in 0..N {
+                    max[r] = max[r].max(scores[r]);
+                }
+            }
+        }
+        let before = online.row_max;
+        let mut max = before;
+        for chunk in &chunk_max {
+            for r in 0..N {
+                max[r] = max[r].max(chunk[r]);
+            }
+        }
+        for r in 0..N {
+            if max[r].simd_gt(before[r]).any_true() {
+                let (max, before) = (max[r].as_slice(), before[r].as_slice());
+                for at in 0..F::LEN {
+                    if max[at] > before[at] {
+                        let lane = r * F::LEN + at;
+                        let mut column = scores[lane..].iter().step_by(lanes);
+                        self.best[lane] = column.position(|s| *s == max[at]).map(|key| (first_key + key) as u32);
+                    }
+                }
+            }
+        }
+
+        let base = base(simd, max);
+        let mut shrink = base;
+        for r in 0..N {
+            shrink[r] = exp2(simd, before[r] - base[r]);
+        }
+        // exp2 is 0 long before: what is hidden adds 0 * least, not 0 * -inf.
+        let least = F::splat(simd, -200.0);
+        let mut chunk_sum = [[F::splat(simd, 0.0); N]; CHUNKS];
+        let (mut weighted, mut moment) = ([F::splat(simd, 0.0); N], [F::splat(simd, 0.0); N]);
+        let (mut at, one) = (F::splat(simd, 0.0), F::splat(simd, 1.0));
+        for (scores, sum) in scores.chunks_mut(CHUNK * lanes).zip(&mut chunk_sum) {
+            for scores in scores.chunks_exact_mut(lanes) {
+                for (r, scores) in scores.chunks_exact_mut(F::LEN).enumerate() {
+                    let below = F::from_slice(simd, scores) - base[r];
+                    let prob = exp2(simd, below);
+                    prob.store_slice(scores);
+                    sum[r] += prob;
+                    weighted[r] = prob.mul_add(below.max(least), weighted[r]);
+                    moment[r] = prob.mul_add(at, moment[r]);
+                }
+                at += one;
+            }
+        }
+        let mut sums = [F::splat(simd, 0.0); N];
+        for chunk in &chunk_sum {
+            for r in 0..N {
+                sums[r] += chunk[r];
+            }
+        }
+        let distance = self.block_distance(simd, first_key, scores, sums, moment);
+        for r in 0..N {
+            let unseen = before[r].simd_eq(F::splat(simd, f32::NEG_INFINITY));
+            let fell = unseen.select(F::splat(simd, 0.0), before[r] - base[r]);
+            self.weighted[r] = online.row_sum[r].mul_add(fell, self.weighted[r]).mul_add(shrink[r], weighted[r]);
+            self.distance[r] = self.distance[r].mul_add(shrink[r], distance[r]);
+            online.row_sum[r] = online.row_sum[r].mul_add(shrink[r], sums[r]);
+        }
+        online.row_max = max;
+        if let Some(map) = &mut self.map {
+            let keys = first_key..first_key + scores.len() / lanes;
+            map.block(simd, keys, (&chunk_sum, &chunk_max), base, shrink);
+        }
+        shrink
+    }
+
+    /// Takes note of the scores that have a name, before they become probabilities.
+    #[inline(always)]
+    fn name(&mut self, first_key: usize, lanes: usize, scores: &[f32]) {
+        let (firsts, others) = self.named.split_at_mut(lanes);
+        if first_key == 0 {
+            firsts.copy_from_slice(&scores[..lanes]);
+        }
+        let keys = first_key as i64..(first_key + scores.len() / lanes) as i64;
+        let reached = |position: i64| position >= keys.start && position <= keys.end;
+        if self.span.1 < keys.start || self.span.0 > keys.end {
+            return;
+        }
+        let (own, previous) = others.split_at_mut(lanes);
+        for (lane, position) in self.positions.iter().enumerate() {
+            if !reached(*position) {
+                continue;
+            }
+            let score = |key: i64| scores[(key - keys.start) as usize * lanes + lane];
+            if keys.contains(position) {
+                own[lane] = score(*position);
+            }
+            if keys.contains(&(position - 1)) {
+                previous[lane] = score(position - 1);
+            }
+        }
+    }
+
+    /// Sum over the block of e |p - j|.
+    #[inline(always)]
+    fn block_distance<S: Simd>(&self, simd: S, first_key: usize, probs: &[f32], sums: [F; N], moment: [F; N]) -> [F; N]
+    where
+        F: Lanes<S>,
+    {
+        let lanes = N * F::LEN;
+        let mut ahead = [0.0; 64];
+        let (mut before, mut after) = (true, true);
+        let last = (probs.len() / lanes) as i64 - 1;
+        for (ahead, position) in ahead.iter_mut().zip(&self.positions) {
+            let relative = position - first_key as i64;
+            before &= relative >= last;
+            after &= relative <= 0;
+            *ahead = relative as f32;
+        }
+        let ahead: [F; N] = load(simd, &ahead[..lanes]);
+        let mut distance = [F::splat(simd, 0.0); N];
+        for r in 0..N {
+            distance[r] = ahead[r] * sums[r] - moment[r];
+            if after {
+                distance[r] = F::splat(simd, 0.0) - distance[r];
+            }
+        }
+        if before || after {
+            return distance;
+        }
+        let mut distance = [F::splat(simd, 0.0); N];
+        let mut at = 0.0;
+        for probs in probs.chunks_exact(lanes) {
+            let key = F::splat(simd, at);
+            at += 1.0;
+            let probs: [F; N] = load(simd, probs);
+            for r in 0..N {
+                distance[r] = probs[r].mul_add((ahead[r] - key).abs(), distance[r]);
+            }
+        }
+        distance
+    }
+
+    /// The statistics of each row of the panel, from its lse (natural log).
+    #[inline(always)]
+    pub(crate) fn rows<S: Simd>(&self, simd: S, online: &Online<F, N>, lse: &[f64], stats: &mut [RowStats])
+    where
+        F: Lanes<S>,
+    {
+        let lanes = N * F::LEN;
+        let base2 = base2(lse, lanes);
+        let lse2: [F; N] = load(simd, &base2);
+        let mut named: [[F; N]; 3] =
+            [load(simd, &self.named), load(simd, &self.named[lanes..]), load(simd, &self.named[2 * lanes..])];
+        let (mut entropy, mut distance, mut max) = (self.weighted, self.distance, online.row_max);
+        for r in 0..N {
+            // What a row's sums are divided by, and how far its lse lies above its maximum.
+            let below = online.row_max[r] - lse2[r];
+            let norm = exp2(simd, below);
+            max[r] = norm;
+            distance[r] *= norm;
+            // H = lse row_sum - sum of A s = -(below row_sum + weighted) / Z, in nats.
+            let sum = below.max(F::splat(simd, -200.0)).mul_add(online.row_sum[r], entropy[r]);
+            entropy[r] = sum * norm * F::splat(simd, -std::f32::consts::LN_2);
+            for named in &mut named {
+                named[r] = exp2(simd, named[r] - lse2[r]);
+            }
+        }
+        let lane = |vectors: &[F; N], lane: usize| vectors[lane / F::LEN].as_slice()[lane % F::LEN];
+        for (at, stats) in stats.iter_mut().enumerate() {
+            if lse[at] == f64::NEG_INFINITY || self.best[at].is_none() && lane(&online.row_sum, at) == 0.0 {
+                continue;
+            }
+            let entropy = lane(&entropy, at);
+            *stats = RowStats {
+                // Rounding may leave it a hair below 0; a NaN stays one.
+                entropy: if entropy < 0.0 { 0.0 } else { entropy },
+                max: lane(&max, at),
+                max_key: self.best[at],
+                first: lane(&named[0], at),
+                own: lane(&named[1], at),
+                previous: lane(&named[2], at),
+                distance: lane(&distance, at),
+            };
+        }
+    }
+
+    /// What the panel saw of the map.
+    #[inline(always)]
+    pub(crate) fn strips<S: Simd>(
+        self,
+        simd: S,
+        (batch, rows, range): (usize, Rows, Range<usize>),
+        lse: &[f64],
+    ) -> Vec<Strip>
+    where
+        F: Lanes<S>,
+    {
+        let Some(mut map) = self.map else { return Vec::new() };
+        let lanes = N * F::LEN;
+        let base2 = base2(lse, lanes);
+        let lse2: [F; N] = load(simd, &base2);
+        let numbers =
+            map.sum.chunks_exact_mut(lanes).zip(map.base.chunks_exact(lanes)).zip(map.max.chunks_exact_mut(lanes));
+        for ((sum, base), max) in numbers {
+            for r in 0..N {
+                let at = r * F::LEN..(r + 1) * F::LEN;
+                let factor = exp2(simd, F::from_slice(simd, &base[at.clone()]) - lse2[r]);
+                (F::from_slice(simd, &sum[at.clone()]) * factor).store_slice(&mut sum[at.clone()]);
+                exp2(simd, F::from_slice(simd, &max[at.clone()]) - lse2[r]).store_slice(&mut max[at]);
+            }
+        }
+        let mut strips: Vec<Strip> = Vec::new();
+        for (lane, row) in range.enumerate() {
+            if lse[lane] == f64::NEG_INFINITY || map.range.is_empty() {
+                continue;
+            }
+            let (query, head) = rows.at(row);
+            let at = strips.iter().position(|strip| strip.head == head && strip.row == query / map.side);
+            let at = at.unwrap_or_else(|| {
+                let zero = || vec![0.0; map.range.len()];
+                let row = query / map.side;
+                strips.push(Strip { batch, head, row, columns: map.range.clone(), sum: zero(), max: zero() });
+                strips.len() - 1
+            });
+            let strip = &mut strips[at];
+            for (to, from) in strip.sum.iter_mut().zip(map.sum[lane..].iter().step_by(lanes)) {
+                *to += from;
+            }
+            for (to, from) in strip.max.iter_mut().zip(map.max[lane..].iter().step_by(lanes)) {
+                *to = if from.is_nan() || *from > *to { *from } else { *to };
+            }
+        }
+        strips
+    }
+}
+
+impl Columns {
+    #[inline(always)]
+    fn block<S: Simd, F: Lanes<S>, const N: usize>(
+        &mut self,
+        simd: S,
+        keys: Range<usize>,
+        (sums, maxs): (&[[F; N]; CHUNKS], &[[F; N]; CHUNKS]),
+        base: [F; N],
+        shrink: [F; N],
+    ) {
+        let lanes = N * F::LEN;
+        for (chunk, first) in keys.step_by(CHUNK).enumerate() {
+            let column = first / self.side;
+            let at = (column - self.range.start) * lanes;
+            for r in 0..N {
+                let at = at + r * F::LEN..at + (r + 1) * F::LEN;
+                let (mut sum, mut max) = (sums[chunk][r], maxs[chunk][r]);
+                if self.last == Some(column) {
+                    // More of the same column: what was there shrinks once a block.
+                    let before = F::from_slice(simd, &self.sum[at.clone()]);
+                    let shrink = if chunk == 0 { shrink[r] } else { F::splat(simd, 1.0) };
+                    sum = before.mul_add(shrink, sum);
+                    max = max.max(F::from_slice(simd, &self.max[at.clone()]));
+                }
+                sum.store_slice(&mut self.sum[at.clone()]);
+                max.store_slice(&mut self.max[at.clone()]);
+                base[r].store_slice(&mut self.base[at]);
+            }
+            self.last = Some(column);
+        }
+    }
+}
+
+/// Each lane's lse in base 2. A row that sees nothing, or a lane without a row, gets infinity: its weights are 0.
+fn base2(lse: &[f64], lanes: usize) -> Vec<f32> {
+    let mut base2 = vec![f32::INFINITY; lanes];
+    for (to, lse) in base2.iter_mut().zip(lse) {
+        if *lse != f64::NEG_INFINITY {
+            *to = (lse * std::f64::consts::LOG2_E) as f32;
+        }
+    }
+    base2
+}

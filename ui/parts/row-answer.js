@@ -1,0 +1,52 @@
+// The row in one sentence: what this token attends to most, and the weight to the digits it has.
+
+/** @import { Meta, Row } from '../contract.js' */
+/** @import { View } from '../address.js' */
+import { choose } from '../actions.js';
+import { h } from '../dom.js';
+import { num, tokenChip } from '../figures.js';
+import { precise } from '../numbers.js';
+import { Part } from './part.js';
+
+export class RowAnswer extends Part {
+  begin() {
+    this.watch(
+      ({ row, trace, view }) => [row.value, trace.value, view.layer, view.head, view.query, view.key],
+      (row, meta, layer, head, query, key) => {
+        const [most] = row?.strongest ?? [];
+        if (!row || !meta || !most || !fits(row, meta, { layer, head, query })) return this.show();
+        this.show(
+          h(
+            'p',
+            null,
+            tokenChip(meta.tokens[row.query.index], row.query.index, 'q'),
+            ' attends most to ',
+            h(
+              'button',
+              {
+                type: 'button',
+                class: 'link',
+                'data-focus': 'most',
+                title: 'Work this cell out',
+                onclick: () => choose({ key: most.index }),
+              },
+              tokenChip(meta.tokens[most.index], most.index, 'k'),
+            ),
+            ': ',
+            num(most.weight, 'weight', precise(most.weight)),
+            key === null || key === most.index ? null : h('span', { class: 'note' }, ' another is chosen below'),
+          ),
+        );
+      },
+    );
+  }
+}
+
+/** Whether the row is of what is in view: a new one may still be on its way. @param {Row} row @param {Meta} meta @param {Pick<View, 'layer' | 'head' | 'query'>} view */
+const fits = (row, meta, view) =>
+  row.weights.length === meta.tokens.length &&
+  row.query.index === view.query &&
+  row.layer === view.layer &&
+  row.head === view.head;
+
+customElements.define('row-answer', RowAnswer);
