@@ -1,9 +1,12 @@
 //! A growing cache of keys and values, laid out for decoding.
 
+mod aligned;
 mod tiles;
 
 use std::collections::VecDeque;
 use std::ops::Range;
+
+use aligned::Aligned;
 
 use crate::alone::widened;
 use crate::decode::{MAX_BLOCK, Source, decode};
@@ -42,7 +45,7 @@ const TILE: usize = 16;
 /// # Ok::<(), attnscope_kernel::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct KvCache<T = f32> {
+pub struct KvCache<T: Element = f32> {
     /// (batch, kv_heads, head_dim, v_head_dim).
     shape: [usize; 4],
     keep: Option<usize>,
@@ -55,11 +58,11 @@ pub struct KvCache<T = f32> {
 
 /// A page, head after head of batch after batch.
 #[derive(Clone, Debug)]
-struct Page<T> {
+struct Page<T: Element> {
     /// (batch, kv_heads, tiles, head_dim, [`TILE`]).
-    keys: Box<[T]>,
+    keys: Aligned<T>,
     /// (batch, kv_heads, [`PAGE`], v_head_dim).
-    values: Box<[T]>,
+    values: Aligned<T>,
 }
 
 impl<T: Element> KvCache<T> {
@@ -226,8 +229,8 @@ impl<T: Element> KvCache<T> {
     fn page(&mut self) -> Page<T> {
         let [batch, kv_heads, head_dim, v_dim] = self.shape;
         self.spare.pop().unwrap_or_else(|| Page {
-            keys: vec![T::zero(); batch * kv_heads * PAGE * head_dim].into(),
-            values: vec![T::zero(); batch * kv_heads * PAGE * v_dim].into(),
+            keys: Aligned::new(batch * kv_heads * PAGE * head_dim),
+            values: Aligned::new(batch * kv_heads * PAGE * v_dim),
         })
     }
 

@@ -18,6 +18,7 @@ use fearless_simd::{Simd, SimdBase, dispatch, f32x4, f32x8, f32x16};
 use rayon::prelude::*;
 
 use crate::alone::{alone, widened};
+use crate::element::sealed::Sealed;
 use crate::forward::Shape;
 use crate::merge::{add, total};
 use crate::params::{Block, Mask, Span};
@@ -45,17 +46,18 @@ pub(crate) trait Source: Sync {
     /// Keys that are read together, a divisor of [`MAX_BLOCK`] and a multiple of 16; blocks begin at its multiples.
     fn block(&self) -> usize;
 
-    /// Base-2 products of a kv head's queries with a run of keys, within one block and from a multiple of 16 on: `out`
-    /// is (keys x lanes), `panel` (head_dim x lanes), of which the first `rows` lanes are queries. Each product is summed
-    /// over head_dim as [`crate::tile::scores`] does. `place` is room for numbers in f32.
+    /// Keys of a block of which products are asked for at once, kv head after kv head; a divisor of 16 or all.
+    fn part(&self) -> usize;
+
+    /// Base-2 products of a kv head's queries with a run of keys, one part of one block: `out` is (keys x lanes), `panel`
+    /// (head_dim x lanes), of which the first `rows` lanes are queries. Each product is summed over head_dim as
+    /// [`crate::tile::scores`] does.
     fn products<S: Simd, F: Lanes<S>>(
         &self,
         simd: S,
-        panel: &[f32],
-        rows: usize,
+        panel: (&[f32], usize),
         at: (usize, usize),
         keys: Range<usize>,
-        place: &mut Vec<f32>,
         out: &mut [f32],
     );
 
@@ -78,6 +80,19 @@ pub(crate) trait Source: Sync {
     fn value(&self, batch: usize, key: usize, head: usize) -> Vec<f32>;
 }
 
+/// Bytes of a page of memory.
+const MEMORY_PAGE: usize = 4096;
+
+/// Reads one number of every page of memory that some numbers lie in, long before they are needed. What follows in a
+/// page is fetched ahead by the hardware, as long as it is read in order; the step into the next page is not, and costs
+/// a look into the page tables besides.
+#[inline(always)]
+pub(crate) fn touch<T: Sealed + Copy>(numbers: &[T]) {
+    for page in numbers.chunks(MEMORY_PAGE / size_of::<T>()) {
+        std::hint::black_box(page[0]);
+    }
+}
+
 /// [`crate::forward`] where the query rows of each kv head are few: [`FEW`] at a time. Everything is checked.
 pub(crate) fn decode<Q: Element, O: Element, C: Source>(
     q: View<Q>,
@@ -94,8 +109,10 @@ pub(crate) fn decode<Q: Element, O: Element, C: Source>(
     };
     for first in (0..rows).step_by(FEW) {
         let range = first..rows.min(first + FEW);
-        let step = Step { q, source, shape, params, mask: Mask::new(params, q_len, shape.kv_len), range };
-        for ((batch, query, head), lse, out) in step.run(isa) {
+        let step = Step { source, shape, params, mask: Mask::new(params, q_len, shape.kv_len), range };
+        let panels = dispatch!(isa.0, simd => step.panels(simd, q));
+        let q_row = |batch, query, head| widened(q.row(batch, query, head));
+        for ((batch, query, head), lse, out) in step.run(isa, &panels, &q_row) {
             done.lse[(batch * q_heads + head) * q_len + query] = lse;
             let at = (batch * q_len + query) * q_heads + head;
             O::narrow(&out, &mut done.out[at * v_dim..(at + 1) * v_dim]);
@@ -116,8 +133,7 @@ fn splits(reach: Range<usize>, block: usize) -> Vec<Range<usize>> {
 }
 
 /// One walk over the keys, by a few rows of every kv head.
-struct Step<'a, Q, C> {
-    q: View<'a, Q>,
+struct Step<'a, C> {
     source: &'a C,
     shape: Shape,
     params: &'a Params,
@@ -137,28 +153,36 @@ struct State {
 /// ((batch, query, q_head), lse, out).
 type Row = ((usize, usize, usize), f64, Vec<f32>);
 
-impl<Q: Element, C: Source> Step<'_, Q, C> {
+/// The query at (batch, query, q_head).
+type QueryRow<'a> = dyn Fn(usize, usize, usize) -> Vec<f32> + Sync + 'a;
+
+impl<C: Source> Step<'_, C> {
     fn rows(&self, kv_head: usize) -> Rows {
         Rows { group: self.shape.group(), kv_head }
     }
 
-    fn run(&self, isa: Isa) -> Vec<Row> {
+    /// Lanes of the vectors whose lanes are rows.
+    fn lanes(&self) -> usize {
+        self.range.len().next_power_of_two().max(4)
+    }
+
+    fn run(&self, isa: Isa, panels: &[f32], q_row: &QueryRow) -> Vec<Row> {
         let Shape { batch, kv_heads, .. } = self.shape;
-        let lanes = self.range.len().next_power_of_two().max(4);
         let reach = self.mask.reach(self.rows(0).queries(self.range.clone()));
         let splits = splits(reach, self.source.block());
-        let panels = dispatch!(isa.0, simd => self.panels(simd, lanes));
         let tasks: Vec<_> = (0..batch).flat_map(|batch| splits.iter().map(move |keys| (batch, keys.clone()))).collect();
-        let split = |(batch, keys): (usize, Range<usize>)| dispatch!(isa.0, simd => self.split(simd, lanes, &panels, batch, keys));
+        let split =
+            |(batch, keys): (usize, Range<usize>)| dispatch!(isa.0, simd => self.split(simd, panels, batch, keys));
         let states: Vec<State> = tasks.into_par_iter().map(split).collect();
         let rows = (0..batch * kv_heads * self.range.len()).into_par_iter().with_min_len(8);
-        rows.map(|at| self.join(&states, splits.len(), at)).collect()
+        rows.map(|at| self.join(&states, splits.len(), at, q_row)).collect()
     }
 
     /// The queries of every kv head, (batch, kv_heads, head_dim, lanes).
     #[inline(always)]
-    fn panels<S: Simd>(&self, simd: S, lanes: usize) -> Vec<f32> {
+    fn panels<S: Simd, Q: Element>(&self, simd: S, q: View<Q>) -> Vec<f32> {
         let Shape { batch, kv_heads, head_dim, .. } = self.shape;
+        let lanes = self.lanes();
         let mut panels = vec![0.0; batch * kv_heads * head_dim * lanes];
         simd.vectorize(
             #[inline(always)]
@@ -167,7 +191,7 @@ impl<Q: Element, C: Source> Step<'_, Q, C> {
                     let rows = self.rows(at % kv_heads);
                     let queries = self.range.clone().map(|row| {
                         let (query, head) = rows.at(row);
-                        self.q.row(at / kv_heads, query, head)
+                        q.row(at / kv_heads, query, head)
                     });
                     pack(simd, queries, factor(self.params.scale), lanes, panel);
                 }
@@ -177,7 +201,7 @@ impl<Q: Element, C: Source> Step<'_, Q, C> {
     }
 
     /// The `at`-th row of all batches and kv heads, from the states of `splits` splits a batch.
-    fn join(&self, states: &[State], splits: usize, at: usize) -> Row {
+    fn join(&self, states: &[State], splits: usize, at: usize, q_row: &QueryRow) -> Row {
         let (rows, v_dim) = (self.range.len(), self.source.dims().1);
         let (batch, kv_head) = (at / rows / self.shape.kv_heads, at / rows % self.shape.kv_heads);
         let (query, head) = self.rows(kv_head).at(self.range.start + at % rows);
@@ -191,7 +215,7 @@ impl<Q: Element, C: Source> Step<'_, Q, C> {
         }
         let mut out: Vec<f32> = mixed.iter().map(|x| *x as f32).collect();
         if out.iter().any(|x| !x.is_finite()) {
-            let q_row = widened(self.q.row(batch, query, head));
+            let q_row = q_row(batch, query, head);
             let key = |key| self.source.key(batch, key, kv_head);
             let value = |key| self.source.value(batch, key, kv_head);
             alone((self.params, &self.mask), (batch, head, query), &q_row, key, value, &mut out);
@@ -200,10 +224,10 @@ impl<Q: Element, C: Source> Step<'_, Q, C> {
     }
 
     #[inline(always)]
-    fn split<S: Simd>(&self, simd: S, lanes: usize, panels: &[f32], batch: usize, keys: Range<usize>) -> State {
+    fn split<S: Simd>(&self, simd: S, panels: &[f32], batch: usize, keys: Range<usize>) -> State {
         simd.vectorize(
             #[inline(always)]
-            || match lanes {
+            || match self.lanes() {
                 4 => self.split_in::<S, f32x4<S>>(simd, panels, batch, keys),
                 8 => self.split_in::<S, f32x8<S>>(simd, panels, batch, keys),
                 _ => self.split_in::<S, f32x16<S>>(simd, panels, batch, keys),
@@ -218,34 +242,50 @@ impl<Q: Element, C: Source> Step<'_, Q, C> {
         let (range, rows) = (self.range.clone(), self.range.len());
         let mut acc = vec![0.0; kv_heads * rows * v_dim];
         let mut online = vec![Online::new(); kv_heads];
-        let mut scores = vec![0.0; MAX_BLOCK * lanes];
+        let of_head = self.source.block() * lanes;
+        let mut scores = vec![0.0; kv_heads * of_head];
         let mut bounds = vec![0.0; 2 * lanes];
-        let mut place = Vec::new();
+        let mut visible = vec![Block::Skip; kv_heads];
+        let span = |at: Rows| Span { batch, heads: at.heads(), queries: at.queries(range.clone()) };
 
         // Blocks begin at multiples of 16. Keys before the split's first come with the first that any query sees: hidden.
         let mut first = keys.start / 16 * 16;
         while first < keys.end {
             let block = first..keys.end.min((first / self.source.block() + 1) * self.source.block());
             for head in 0..kv_heads {
-                let at = self.rows(head);
-                let span = Span { batch, heads: at.heads(), queries: at.queries(range.clone()) };
-                let visibility = self.mask.block(&span, block.clone());
-                if visibility == Block::Skip {
+                visible[head] = self.mask.block(&span(self.rows(head)), block.clone());
+            }
+            // Every head's part of a few keys, then of the next few: so they lie.
+            for start in block.clone().step_by(self.source.part()) {
+                let part = start..block.end.min(start + self.source.part());
+                for head in 0..kv_heads {
+                    if visible[head] == Block::Skip {
+                        continue;
+                    }
+                    let panel = &panels[(batch * kv_heads + head) * dim * lanes..][..dim * lanes];
+                    let place_of_part = head * of_head + (start - block.start) * lanes;
+                    let out = &mut scores[place_of_part..place_of_part + part.len() * lanes];
+                    self.source.products::<S, F>(simd, (panel, rows), (batch, head), part.clone(), out);
+                }
+            }
+            let padded = block.len().next_multiple_of(4) * lanes;
+            for head in 0..kv_heads {
+                if visible[head] == Block::Skip {
                     continue;
                 }
-                let panel = &panels[(batch * kv_heads + head) * dim * lanes..][..dim * lanes];
-                let padded = block.len().next_multiple_of(4) * lanes;
-                let scored = &mut scores[..block.len() * lanes];
-                self.source.products::<S, F>(simd, panel, rows, (batch, head), block.clone(), &mut place, scored);
+                let scores = &mut scores[head * of_head..head * of_head + padded];
+                let (scored, rest) = scores.split_at_mut(block.len() * lanes);
+                let at = self.rows(head);
                 if self.params.adjusts() {
                     let all = (batch, at, range.clone());
                     adjust::<S, F>(simd, (self.params, &self.mask), all, block.clone(), lanes, scored);
                 }
-                if visibility == Block::Partial {
-                    hide::<S, F, 1>(simd, &self.mask, (at, range.clone(), &span), block.clone(), &mut bounds, scored);
+                if visible[head] == Block::Partial {
+                    let all = (at, range.clone(), &span(at));
+                    hide::<S, F, 1>(simd, &self.mask, all, block.clone(), &mut bounds, scored);
                 }
-                scores[block.len() * lanes..padded].fill(f32::NEG_INFINITY);
-                let shrink = online[head].block(simd, lanes, &mut scores[..padded]);
+                rest.fill(f32::NEG_INFINITY);
+                let shrink = online[head].block(simd, lanes, scores);
                 let probs = (&scores[..block.len() * lanes], lanes);
                 let acc = &mut acc[head * rows * v_dim..(head + 1) * rows * v_dim];
                 self.source.mix(simd, (batch, head), block.clone(), probs, &shrink[..rows], acc);

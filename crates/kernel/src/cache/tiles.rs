@@ -6,9 +6,12 @@ use fearless_simd::{Simd, SimdBase, SimdFloat, SimdInterleaved, f32x4, f32x16};
 
 use super::{KvCache, PAGE, TILE};
 use crate::Element;
-use crate::decode::{Source, accumulate};
+use crate::decode::{Source, accumulate, touch};
 use crate::element::sealed::load;
 use crate::simd::Lanes;
+
+/// Bytes that lie between what is read and what is touched.
+const AHEAD: usize = 128 << 10;
 
 impl<T: Element> Source for KvCache<T> {
     fn dims(&self) -> (usize, usize) {
@@ -19,15 +22,17 @@ impl<T: Element> Source for KvCache<T> {
         PAGE
     }
 
+    fn part(&self) -> usize {
+        PAGE
+    }
+
     #[inline(always)]
     fn products<S: Simd, F: Lanes<S>>(
         &self,
         simd: S,
-        panel: &[f32],
-        rows: usize,
+        (panel, rows): (&[f32], usize),
         at: (usize, usize),
         keys: Range<usize>,
-        _: &mut Vec<f32>,
         out: &mut [f32],
     ) {
         let dim = self.shape[2];
@@ -36,21 +41,8 @@ impl<T: Element> Source for KvCache<T> {
         }
         let tiles = keys.start % PAGE / TILE..(keys.start % PAGE + keys.len()).div_ceil(TILE);
         let tiles = &self.head_keys(keys.start, at)[tiles.start * TILE * dim..tiles.end * TILE * dim];
-        // A vector of 16 keys is one register, two or four; eight of them hold sums.
-        for row in (0..rows).step_by(4) {
-            let lanes = (row, F::LEN);
-            match (rows - row, <S::f32s as SimdBase<S>>::LEN) {
-                (1, 8..) => walk::<S, T, 1, 4>(simd, panel, lanes, tiles, out),
-                (1, _) => walk::<S, T, 1, 2>(simd, panel, lanes, tiles, out),
-                (2, 16) => walk::<S, T, 2, 4>(simd, panel, lanes, tiles, out),
-                (2, 8) => walk::<S, T, 2, 2>(simd, panel, lanes, tiles, out),
-                (2, _) => walk::<S, T, 2, 1>(simd, panel, lanes, tiles, out),
-                (3, 16) => walk::<S, T, 3, 2>(simd, panel, lanes, tiles, out),
-                (3, _) => walk::<S, T, 3, 1>(simd, panel, lanes, tiles, out),
-                (_, 16) => walk::<S, T, 4, 2>(simd, panel, lanes, tiles, out),
-                (_, _) => walk::<S, T, 4, 1>(simd, panel, lanes, tiles, out),
-            }
-        }
+        self.touch_ahead(at.0, at.1, keys);
+        products(simd, (panel, F::LEN), rows, tiles, out);
     }
 
     #[inline(always)]
@@ -64,18 +56,13 @@ impl<T: Element> Source for KvCache<T> {
         acc: &mut [f32],
     ) {
         let v_dim = self.shape[3];
-        let page = &self.pages[keys.start / PAGE - self.dropped];
-        let first = (batch * self.shape[1] + head) * PAGE + keys.start % PAGE;
-        let values = &page.values[first * v_dim..(first + keys.len()) * v_dim];
-        accumulate(
-            simd,
-            #[inline(always)]
-            |key| &values[key * v_dim..(key + 1) * v_dim],
-            probs,
-            shrink,
-            v_dim,
-            acc,
-        );
+        self.touch_ahead(batch, self.shape[1] + head, keys.clone());
+        let values = &self.head_values(keys.start, (batch, head))[keys.start % PAGE * v_dim..];
+        let mut rows: [&[T]; PAGE] = [&[]; PAGE];
+        for (row, value) in rows.iter_mut().zip(values.chunks_exact(v_dim.max(1))) {
+            *row = value;
+        }
+        accumulate(simd, &rows[..keys.len()], probs, shrink, v_dim, acc);
     }
 
     fn key(&self, batch: usize, key: usize, head: usize) -> Vec<f32> {
@@ -87,8 +74,7 @@ impl<T: Element> Source for KvCache<T> {
 
     fn value(&self, batch: usize, key: usize, head: usize) -> Vec<f32> {
         let v_dim = self.shape[3];
-        let first = (batch * self.shape[1] + head) * PAGE + key % PAGE;
-        crate::alone::widened(&self.pages[key / PAGE - self.dropped].values[first * v_dim..(first + 1) * v_dim])
+        crate::alone::widened(&self.head_values(key, (batch, head))[key % PAGE * v_dim..][..v_dim])
     }
 }
 
@@ -99,11 +85,55 @@ impl<T: Element> KvCache<T> {
         let at = batch * self.shape[1] + head;
         &self.pages[position / PAGE - self.dropped].keys[at * run..(at + 1) * run]
     }
+
+    /// Touches what is read some time after the `at`-th run of a page: the keys of its heads are the first runs, their
+    /// values the next ones.
+    fn touch_ahead(&self, batch: usize, at: usize, keys: Range<usize>) {
+        let heads = self.shape[1];
+        let run = (PAGE * self.shape[2].max(self.shape[3]) * size_of::<T>()).max(1);
+        let ahead = at + AHEAD.div_ceil(run);
+        let (page, at) = (ahead / (2 * heads), ahead % (2 * heads));
+        let position = keys.start / PAGE * PAGE + page * PAGE;
+        if position >= self.len {
+            return;
+        }
+        match at < heads {
+            true => touch(self.head_keys(position, (batch, at))),
+            false => touch(self.head_values(position, (batch, at - heads))),
+        }
+    }
+
+    /// All values.
+    fn head_values(&self, position: usize, (batch, head): (usize, usize)) -> &[T] {
+        let run = PAGE * self.shape[3];
+        let at = batch * self.shape[1] + head;
+        &self.pages[position / PAGE - self.dropped].values[at * run..(at + 1) * run]
+    }
 }
 
-/// Products of `R` lanes of the panel, from `row` on, with tiles of keys, `Q` at a time; `out` is (keys x lanes).
+/// Products of the first `rows` of some lanes with a run of tiles; `out` is (keys x lanes).
+#[inline(never)] // one copy, however many lanes
+fn products<S: Simd, T: Element>(simd: S, (panel, lanes): (&[f32], usize), rows: usize, tiles: &[T], out: &mut [f32]) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            for row in (0..rows).step_by(4) {
+                let at = (row, lanes);
+                match rows - row {
+                    1 => walk::<S, T, 1>(simd, panel, at, tiles, out),
+                    2 => walk::<S, T, 2>(simd, panel, at, tiles, out),
+                    3 => walk::<S, T, 3>(simd, panel, at, tiles, out),
+                    _ => walk::<S, T, 4>(simd, panel, at, tiles, out),
+                }
+            }
+        },
+    );
+}
+
+/// Products of `R` lanes of the panel, from `row` on, with tiles of keys, one after another: several abreast would be
+/// several streams of memory, which is slower than one. `out` is (keys x lanes) and may end within the last tile.
 #[inline(always)]
-fn walk<S: Simd, T: Element, const R: usize, const Q: usize>(
+fn walk<S: Simd, T: Element, const R: usize>(
     simd: S,
     panel: &[f32],
     (row, lanes): (usize, usize),
@@ -111,50 +141,17 @@ fn walk<S: Simd, T: Element, const R: usize, const Q: usize>(
     out: &mut [f32],
 ) {
     let dim = panel.len() / lanes;
-    let mut several = tiles.chunks_exact(Q * TILE * dim);
-    let mut places = out.chunks_mut(Q * TILE * lanes);
-    for (tiles, out) in several.by_ref().zip(places.by_ref()) {
-        products::<S, T, R, Q>(simd, panel, (row, lanes), tiles, out);
-    }
-    if Q > 1 {
-        let rest = several.remainder().chunks_exact(TILE * dim);
-        for (tile, out) in rest.zip(places.flat_map(|out| out.chunks_mut(TILE * lanes))) {
-            products::<S, T, R, 1>(simd, panel, (row, lanes), tile, out);
-        }
-    }
-}
-
-/// Of `Q` tiles, the sums held in registers. `out` may end within the last.
-#[inline(always)]
-fn products<S: Simd, T: Element, const R: usize, const Q: usize>(
-    simd: S,
-    panel: &[f32],
-    (row, lanes): (usize, usize),
-    tiles: &[T],
-    out: &mut [f32],
-) {
-    let (rows, _) = tiles.as_chunks::<TILE>();
-    let dim = rows.len() / Q;
-    let mut tiles: [&[[T; TILE]]; Q] = [&[]; Q];
-    for q in 0..Q {
-        tiles[q] = &rows[q * dim..(q + 1) * dim];
-    }
-    let mut sums = [[f32x16::splat(simd, 0.0); R]; Q];
-    for ((panel, first), t) in panel.chunks_exact(lanes).zip(tiles[0]).zip(0..) {
-        let queries = &panel[row..row + R];
-        let mut keys = [f32x16::splat(simd, 0.0); Q];
-        for q in 0..Q {
-            keys[q] = load(simd, if q == 0 { first } else { &tiles[q][t] });
-        }
-        for r in 0..R {
-            let query = f32x16::splat(simd, queries[r]);
-            for q in 0..Q {
-                sums[q][r] = query.mul_add(keys[q], sums[q][r]);
+    let (tiles, _) = tiles.as_chunks::<TILE>();
+    for (tile, out) in tiles.chunks_exact(dim).zip(out.chunks_mut(TILE * lanes)) {
+        let mut sums = [f32x16::splat(simd, 0.0); R];
+        for (panel, keys) in panel.chunks_exact(lanes).zip(tile) {
+            let queries = &panel[row..row + R];
+            let keys = load::<S, f32x16<S>, T>(simd, keys);
+            for r in 0..R {
+                sums[r] = f32x16::splat(simd, queries[r]).mul_add(keys, sums[r]);
             }
         }
-    }
-    // Lanes are keys; they become rows of lanes, four by four.
-    for (sums, out) in sums.iter().zip(out.chunks_mut(TILE * lanes)) {
+        // Lanes are keys; they become rows of lanes, four by four.
         let mut by_row = [[0.0; TILE]; 4];
         for r in 0..R {
             sums[r].store_slice(&mut by_row[r]);

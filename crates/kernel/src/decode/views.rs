@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fearless_simd::{Simd, SimdBase};
 
-use super::{MAX_BLOCK, Source, accumulate};
+use super::{MAX_BLOCK, Source, accumulate, touch};
 use crate::alone::widened;
 use crate::simd::Lanes;
 use crate::{Element, View};
@@ -29,22 +29,27 @@ impl<T: Element> Source for Views<'_, T> {
         if keys.is_power_of_two() { keys } else { keys.next_power_of_two() / 2 }
     }
 
+    fn part(&self) -> usize {
+        8
+    }
+
     #[inline(always)]
     fn products<S: Simd, F: Lanes<S>>(
         &self,
         simd: S,
-        panel: &[f32],
-        _: usize,
+        (panel, _): (&[f32], usize),
         at: (usize, usize),
         keys: Range<usize>,
-        place: &mut Vec<f32>,
         out: &mut [f32],
     ) {
+        if at.1 == 0 {
+            self.touch_rows(self.k, at.0, keys.start + 16..keys.start + 24);
+        }
         // Eight sums in registers, however many of them one row of lanes takes.
         match F::LEN / <S::f32s as SimdBase<S>>::LEN {
-            0 | 1 => self.tiles::<S, F, 8>(simd, panel, at, keys, place, out),
-            2 => self.tiles::<S, F, 4>(simd, panel, at, keys, place, out),
-            _ => self.tiles::<S, F, 2>(simd, panel, at, keys, place, out),
+            0 | 1 => self.tiles::<S, F, 8>(simd, panel, at, keys, out),
+            2 => self.tiles::<S, F, 4>(simd, panel, at, keys, out),
+            _ => self.tiles::<S, F, 2>(simd, panel, at, keys, out),
         }
     }
 
@@ -58,21 +63,15 @@ impl<T: Element> Source for Views<'_, T> {
         shrink: &[f32],
         acc: &mut [f32],
     ) {
-        let mut values: [&[T]; MAX_BLOCK] = [&[]; MAX_BLOCK];
-        let mut key = keys.start;
-        for value in &mut values[..keys.len()] {
-            *value = self.v.row(batch, key, head);
-            key += 1;
+        if head == 0 {
+            self.touch_rows(self.v, batch, keys.end..keys.end + keys.len());
         }
-        accumulate(
-            simd,
-            #[inline(always)]
-            |key| values[key],
-            probs,
-            shrink,
-            self.v.dim(),
-            acc,
-        );
+        let mut values: [&[T]; MAX_BLOCK] = [&[]; MAX_BLOCK];
+        let values = &mut values[..keys.len()];
+        for (value, key) in values.iter_mut().zip(keys) {
+            *value = self.v.row(batch, key, head);
+        }
+        accumulate(simd, values, probs, shrink, self.v.dim(), acc);
     }
 
     fn key(&self, batch: usize, key: usize, head: usize) -> Vec<f32> {
@@ -85,6 +84,15 @@ impl<T: Element> Source for Views<'_, T> {
 }
 
 impl<T: Element> Views<'_, T> {
+    /// [`touch`] where keys lie one after another.
+    fn touch_rows(&self, view: View<T>, batch: usize, keys: Range<usize>) {
+        for key in keys.start.min(view.len())..keys.end.min(view.len()) {
+            for head in (0..view.heads()).step_by((4096 / size_of::<T>() / view.dim().max(1)).max(1)) {
+                touch(view.row(batch, key, head));
+            }
+        }
+    }
+
     /// `K` keys at a time; the last ones with the very last standing in for those that are missing.
     #[inline(always)]
     fn tiles<S: Simd, F: Lanes<S>, const K: usize>(
@@ -93,42 +101,50 @@ impl<T: Element> Views<'_, T> {
         panel: &[f32],
         (batch, head): (usize, usize),
         keys: Range<usize>,
-        place: &mut Vec<f32>,
         out: &mut [f32],
     ) {
         let dim = self.k.dim();
         if dim == 0 {
             return out.fill(0.0);
         }
-        place.resize(K * dim, 0.0);
         let mut first = keys.start;
         for out in out.chunks_mut(K * F::LEN) {
-            let mut rows: [&[f32]; K] = [&[]; K];
+            let mut rows: [&[T]; K] = [&[]; K];
             let mut key = first;
-            for (row, place) in rows.iter_mut().zip(place.chunks_exact_mut(dim)) {
-                *row = T::wide(simd, self.k.row(batch, key.min(keys.end - 1), head), place);
+            for row in &mut rows {
+                *row = self.k.row(batch, key.min(keys.end - 1), head);
                 key += 1;
             }
-            tile::<S, F, K>(simd, panel, rows, out);
+            tile::<S, T, F, K>(simd, panel, rows, out);
             first += K;
         }
     }
 }
 
+/// Dimensions of a few keys that are made f32 at a time, between products: so memory is never waited for all at once.
+const RUN: usize = 16;
+
 /// Products of the lanes with `K` keys, their sums held in registers.
 #[inline(always)]
-fn tile<S: Simd, F: Lanes<S>, const K: usize>(simd: S, panel: &[f32], keys: [&[f32]; K], out: &mut [f32]) {
+fn tile<S: Simd, T: Element, F: Lanes<S>, const K: usize>(simd: S, panel: &[f32], keys: [&[T]; K], out: &mut [f32]) {
     let dim = keys[0].len();
-    let mut keys = keys;
-    for key in &mut keys {
-        *key = &key[..dim];
-    }
+    let mut place = [[0.0; RUN]; K];
     let mut sums = [F::splat(simd, 0.0); K];
-    for ((q, first), t) in panel.chunks_exact(F::LEN).zip(keys[0]).zip(0..) {
-        let q = F::from_slice(simd, q);
-        sums[0] = q.mul_add(F::splat(simd, *first), sums[0]);
-        for key in 1..K {
-            sums[key] = q.mul_add(F::splat(simd, keys[key][t]), sums[key]);
+    for (panel, first) in panel.chunks(RUN * F::LEN).zip((0..dim).step_by(RUN)) {
+        let mut wide: [&[f32]; K] = [&[]; K];
+        for ((wide, key), place) in wide.iter_mut().zip(keys).zip(&mut place) {
+            *wide = T::wide(simd, &key[first..dim.min(first + RUN)], place);
+        }
+        let run = wide[0].len();
+        for wide in &mut wide {
+            *wide = &wide[..run];
+        }
+        for ((q, of_first), t) in panel.chunks_exact(F::LEN).zip(wide[0]).zip(0..) {
+            let q = F::from_slice(simd, q);
+            sums[0] = q.mul_add(F::splat(simd, *of_first), sums[0]);
+            for key in 1..K {
+                sums[key] = q.mul_add(F::splat(simd, wide[key][t]), sums[key]);
+            }
         }
     }
     for (sum, out) in sums.iter().zip(out.chunks_exact_mut(F::LEN)) {
