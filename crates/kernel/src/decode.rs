@@ -46,12 +46,12 @@ pub(crate) trait Source: Sync {
     /// Keys that are read together, a divisor of [`MAX_BLOCK`] and a multiple of 16; blocks begin at its multiples.
     fn block(&self) -> usize;
 
-    /// Keys of a block of which products are asked for at once, kv head after kv head; a divisor of 16 or all.
+    /// Keys of a block that are asked for at once, of one kv head after the other; a divisor of 16, or the block.
     fn part(&self) -> usize;
 
-    /// Base-2 products of a kv head's queries with a run of keys, one part of one block: `out` is (keys x lanes), `panel`
-    /// (head_dim x lanes), of which the first `rows` lanes are queries. Each product is summed over head_dim as
-    /// [`crate::tile::scores`] does.
+    /// Base-2 products of a kv head's queries with one part of one block of keys: `out` is (keys x lanes), `panel`
+    /// (head_dim x lanes) and how many of the lanes are queries, `at` (batch, kv_head). Each product is summed over
+    /// head_dim as [`crate::tile::scores`] does.
     fn products<S: Simd, F: Lanes<S>>(
         &self,
         simd: S,
@@ -61,8 +61,8 @@ pub(crate) trait Source: Sync {
         out: &mut [f32],
     );
 
-    /// `acc[row] = acc[row] * shrink[row] + sum over keys of probs[key][row] * value[key]`; `acc` is (rows x v_head_dim),
-    /// `probs` (keys x lanes).
+    /// `acc[row] = acc[row] * shrink[row] + sum over keys of probs[key][row] * value[key]`, over one part of one block;
+    /// `acc` is (rows x v_head_dim), `probs` (keys x lanes) and the lanes.
     fn mix<S: Simd>(
         &self,
         simd: S,
@@ -246,6 +246,7 @@ impl<C: Source> Step<'_, C> {
         let mut scores = vec![0.0; kv_heads * of_head];
         let mut bounds = vec![0.0; 2 * lanes];
         let mut visible = vec![Block::Skip; kv_heads];
+        let mut shrinks = vec![[1.0; FEW]; kv_heads];
         let span = |at: Rows| Span { batch, heads: at.heads(), queries: at.queries(range.clone()) };
 
         // Blocks begin at multiples of 16. Keys before the split's first come with the first that any query sees: hidden.
@@ -263,8 +264,8 @@ impl<C: Source> Step<'_, C> {
                         continue;
                     }
                     let panel = &panels[(batch * kv_heads + head) * dim * lanes..][..dim * lanes];
-                    let place_of_part = head * of_head + (start - block.start) * lanes;
-                    let out = &mut scores[place_of_part..place_of_part + part.len() * lanes];
+                    let first_of_part = head * of_head + (start - block.start) * lanes;
+                    let out = &mut scores[first_of_part..first_of_part + part.len() * lanes];
                     self.source.products::<S, F>(simd, (panel, rows), (batch, head), part.clone(), out);
                 }
             }
@@ -285,10 +286,20 @@ impl<C: Source> Step<'_, C> {
                     hide::<S, F, 1>(simd, &self.mask, all, block.clone(), &mut bounds, scored);
                 }
                 rest.fill(f32::NEG_INFINITY);
-                let shrink = online[head].block(simd, lanes, scores);
-                let probs = (&scores[..block.len() * lanes], lanes);
-                let acc = &mut acc[head * rows * v_dim..(head + 1) * rows * v_dim];
-                self.source.mix(simd, (batch, head), block.clone(), probs, &shrink[..rows], acc);
+                shrinks[head] = online[head].block(simd, lanes, scores);
+            }
+            for start in block.clone().step_by(self.source.part()) {
+                let part = start..block.end.min(start + self.source.part());
+                for head in 0..kv_heads {
+                    if visible[head] == Block::Skip {
+                        continue;
+                    }
+                    let first_of_part = head * of_head + (start - block.start) * lanes;
+                    let probs = (&scores[first_of_part..first_of_part + part.len() * lanes], lanes);
+                    let acc = &mut acc[head * rows * v_dim..(head + 1) * rows * v_dim];
+                    self.source.mix(simd, (batch, head), part.clone(), probs, &shrinks[head][..rows], acc);
+                    shrinks[head] = [1.0; FEW];
+                }
             }
             first = block.end;
         }

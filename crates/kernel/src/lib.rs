@@ -12,6 +12,10 @@
 //! (`scores`) that the forward pass ran, in the same order of multiplication and summation, so on one
 //! instruction set it is the same number to the last bit.
 //!
+//! A few queries over many keys take a path of their own, which splits the keys over the threads and joins the states;
+//! [`KvCache`] is the layout for it, [`merge`] joins states from anywhere, and [`forward_shared_prefix`] reads a prefix
+//! that many texts share once.
+//!
 //! Tensors are (batch, len, heads, head_dim), given as slices with strides ([`View`]). The kernel knows nothing of
 //! any framework, of files, tokens or models.
 //!

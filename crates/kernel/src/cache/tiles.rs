@@ -93,7 +93,7 @@ impl<T: Element> KvCache<T> {
         let run = (PAGE * self.shape[2].max(self.shape[3]) * size_of::<T>()).max(1);
         let ahead = at + AHEAD.div_ceil(run);
         let (page, at) = (ahead / (2 * heads), ahead % (2 * heads));
-        let position = keys.start / PAGE * PAGE + page * PAGE;
+        let position = (keys.start / PAGE + page) * PAGE;
         if position >= self.len {
             return;
         }

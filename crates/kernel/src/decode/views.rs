@@ -4,13 +4,16 @@ use std::ops::Range;
 
 use fearless_simd::{Simd, SimdBase};
 
-use super::{MAX_BLOCK, Source, accumulate, touch};
+use super::{MAX_BLOCK, Source, accumulate};
 use crate::alone::widened;
 use crate::simd::Lanes;
 use crate::{Element, View};
 
 /// Bytes of keys and values in a block, more or less: this block and the next stay in the second-level cache.
 const BLOCK_BYTES: usize = 128 << 10;
+
+/// Keys of a part: so many pages of memory are read side by side, each in order.
+const PART: usize = 8;
 
 /// Keys and values in two views.
 pub(crate) struct Views<'a, T> {
@@ -30,7 +33,7 @@ impl<T: Element> Source for Views<'_, T> {
     }
 
     fn part(&self) -> usize {
-        8
+        PART
     }
 
     #[inline(always)]
@@ -42,9 +45,6 @@ impl<T: Element> Source for Views<'_, T> {
         keys: Range<usize>,
         out: &mut [f32],
     ) {
-        if at.1 == 0 {
-            self.touch_rows(self.k, at.0, keys.start + 16..keys.start + 24);
-        }
         // Eight sums in registers, however many of them one row of lanes takes.
         match F::LEN / <S::f32s as SimdBase<S>>::LEN {
             0 | 1 => self.tiles::<S, F, 8>(simd, panel, at, keys, out),
@@ -63,10 +63,7 @@ impl<T: Element> Source for Views<'_, T> {
         shrink: &[f32],
         acc: &mut [f32],
     ) {
-        if head == 0 {
-            self.touch_rows(self.v, batch, keys.end..keys.end + keys.len());
-        }
-        let mut values: [&[T]; MAX_BLOCK] = [&[]; MAX_BLOCK];
+        let mut values: [&[T]; PART] = [&[]; PART];
         let values = &mut values[..keys.len()];
         for (value, key) in values.iter_mut().zip(keys) {
             *value = self.v.row(batch, key, head);
@@ -84,15 +81,6 @@ impl<T: Element> Source for Views<'_, T> {
 }
 
 impl<T: Element> Views<'_, T> {
-    /// [`touch`] where keys lie one after another.
-    fn touch_rows(&self, view: View<T>, batch: usize, keys: Range<usize>) {
-        for key in keys.start.min(view.len())..keys.end.min(view.len()) {
-            for head in (0..view.heads()).step_by((4096 / size_of::<T>() / view.dim().max(1)).max(1)) {
-                touch(view.row(batch, key, head));
-            }
-        }
-    }
-
     /// `K` keys at a time; the last ones with the very last standing in for those that are missing.
     #[inline(always)]
     fn tiles<S: Simd, F: Lanes<S>, const K: usize>(
@@ -110,10 +98,8 @@ impl<T: Element> Views<'_, T> {
         let mut first = keys.start;
         for out in out.chunks_mut(K * F::LEN) {
             let mut rows: [&[T]; K] = [&[]; K];
-            let mut key = first;
-            for row in &mut rows {
+            for (row, key) in rows.iter_mut().zip(first..) {
                 *row = self.k.row(batch, key.min(keys.end - 1), head);
-                key += 1;
             }
             tile::<S, T, F, K>(simd, panel, rows, out);
             first += K;
