@@ -1,6 +1,6 @@
 //! Questions about one head that cost no more than the rows and columns they name.
 
-use attnscope_inspect::{At, Cell, Pick, SiteKind};
+use attnscope_inspect::{At, Pick, SiteKind};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
@@ -22,22 +22,10 @@ pub(crate) struct OneCell {
     key: usize,
 }
 
-/// A cell as it is told, with the terms of a score that the kernel has not learned yet.
-#[derive(Serialize)]
-struct WholeCell {
-    #[serde(flatten)]
-    cell: Cell,
-    softcap: Option<f32>,
-    bias: f32,
-}
-
 /// `GET /api/traces/{id}/cell`
 pub(crate) async fn cell(Of(kept): Of, Asked(asked): Asked<OneCell>) -> Result<Response, Error> {
     let OneCell { site, layer, head, query, key } = asked;
-    json(move || {
-        Ok(WholeCell { cell: kept.trace.cell(At { site, layer, head }, query, key)?, softcap: None, bias: 0.0 })
-    })
-    .await
+    json(move || Ok(kept.trace.cell(At { site, layer, head }, query, key)?)).await
 }
 
 #[derive(Debug, Deserialize)]
