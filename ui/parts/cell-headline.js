@@ -1,6 +1,7 @@
 // The cell in one sentence, and two ways to take it along.
 
-/** @import { Cell, Meta, Source } from '../contract.js' */
+/** @import { Cell, Meta } from '../contract.js' */
+/** @import { State } from '../store.js' */
 /** @import { View } from '../address.js' */
 import { siteOf } from '../actions.js';
 import { formatAddress } from '../address.js';
@@ -8,24 +9,22 @@ import { cellCommand } from '../command.js';
 import { h } from '../dom.js';
 import { copyButton, handMade, num, tokenChip } from '../figures.js';
 import { sentence } from '../hidden.js';
+import { get } from '../store.js';
 import { Part } from './part.js';
 import { TakeAlong } from './take-along.js';
 
 export class CellHeadline extends Part {
   begin() {
     this.watch(
-      (s) => [s.cell, s.trace.value, s.view, s.sources.value],
-      (cell, meta, view, sources) => {
-        const source = sources?.find((s) => s.id === view.source);
-        this.setAttribute('aria-busy', String(cell.busy));
-        if (cell.error) return this.show(h('p', { class: 'trouble', role: 'alert' }, cell.error));
-        if (!cell.value || !meta || !source || !meta.tokens[cell.value.query.index]) return this.show();
-        this.show(
-          says(cell.value, meta),
-          place(cell.value, meta),
-          tools(source, { ...view, query: cell.value.query.index, key: cell.value.key.index }),
-          new TakeAlong('cell'),
-        );
+      (s) => [s.cell.busy],
+      (busy) => this.asks(busy),
+    );
+    this.watch(
+      (s) => [s.cell.value, s.cell.error, s.trace.value, commandOf(s)],
+      (cell, error, meta, command) => {
+        if (error) return this.update(h('p', { class: 'trouble', role: 'alert' }, error));
+        if (!cell || !meta || command === null || !meta.tokens[cell.query.index]) return this.update();
+        this.update(says(cell, meta), place(cell, meta), tools(cell, command), new TakeAlong('cell'));
       },
     );
   }
@@ -58,14 +57,23 @@ function place(cell, meta) {
   );
 }
 
-/** @param {Source} source @param {View} view */
-function tools(source, view) {
+/** The view of the cell that is shown, which is not always the one asked for. @param {Cell} cell @param {View} view */
+const viewOf = (cell, view) => ({ ...view, query: cell.query.index, key: cell.key.index });
+
+/** @param {State} state @returns {string | null} */
+function commandOf({ cell, view, sources }) {
+  const source = sources.value?.find((s) => s.id === view.source);
+  return cell.value && source ? cellCommand(source, viewOf(cell.value, view)) : null;
+}
+
+/** @param {Cell} cell @param {string} command */
+function tools(cell, command) {
   return h(
     'p',
     { class: 'tools' },
-    copyButton('Copy as command', () => cellCommand(source, view), 'copy-command'),
-    copyButton('Copy link', () => new URL(formatAddress(view), location.href).href, 'copy-link'),
-    h('code', { class: 'command', id: 'command' }, cellCommand(source, view)),
+    copyButton('Copy as command', () => command, 'copy-command'),
+    copyButton('Copy link', () => new URL(formatAddress(viewOf(cell, get().view)), location.href).href, 'copy-link'),
+    h('code', { class: 'command', id: 'command' }, command),
   );
 }
 

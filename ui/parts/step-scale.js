@@ -9,9 +9,9 @@ import { Part } from './part.js';
 
 export class StepScale extends Part {
   begin() {
-    this.watch(
+    this.watchInSight(
       (s) => [s.cell.value],
-      (cell) => (cell ? this.show(stepBlock(2, 'The scale', ...scaled(cell))) : this.show()),
+      (cell) => (cell ? this.update(stepBlock(2, 'The scale', ...scaled(cell))) : this.update()),
     );
   }
 }

@@ -49,6 +49,14 @@ export class TakeAlong extends Part {
   /** @type {What} */
   what = 'map';
 
+  /** The same again is the same. @param {TakeAlong} next */
+  become(next) {
+    if (next.what === this.what) return;
+    this.what = next.what;
+    this.disconnectedCallback();
+    this.begin();
+  }
+
   begin() {
     const { what } = this.dataset;
     if (what && Object.hasOwn(KINDS, what)) this.what = /** @type {What} */ (what);

@@ -1,13 +1,15 @@
 // The text itself, shaded by the row in view: where does this token look? A click on a word makes
 // it the one that asks.
 
-/** @import { Meta, Row } from '../contract.js' */
-/** @import { View } from '../address.js' */
+/** @import { Meta, Row, Token } from '../contract.js' */
+/** @import { State } from '../store.js' */
 import { choose, step } from '../actions.js';
 import { h } from '../dom.js';
 import { handMade, named, tokenText } from '../figures.js';
 import { show } from '../numbers.js';
 import { lookOf, placesOf, shadeOf } from '../shades.js';
+import { whenFree } from '../sight.js';
+import { get } from '../store.js';
 import { spoken } from '../tokens.js';
 import { Part } from './part.js';
 
@@ -24,28 +26,28 @@ export class TokenRibbon extends Part {
   #pointed;
   /** @type {unknown} */
   #of = null;
+  /** How each word is shaded now: a place on the ramp, or -1 where it is not. @type {number[]} */
+  #levels = [];
+  #look = '';
+  /** @type {Row | null} */
+  #row = null;
+  /** The words of the cell in view. @type {HTMLButtonElement[]} */
+  #marked = [];
 
   begin() {
     this.#line.addEventListener('keydown', walk);
     this.watch(
-      (s) => [s.trace.value, s.row.value, s.view, s.theme],
-      (meta, row, view, theme) => {
+      (s) => [s.trace.value, s.view.query, s.view.key],
+      (meta, query, key) => {
         if (!meta) return this.show();
-        this.#lay(meta, view.query ?? 0);
-        const fits = row !== null && row.weights.length === meta.tokens.length;
-        const places = fits
-          ? placesOf(
-              row.weights.map((w, j) => (row.mask[j] ? -1 : w)),
-              view,
-              meta,
-              true,
-            )
-          : [];
-        this.#words.forEach((word, i) =>
-          shade(word, this.#from + i, meta, fits ? row : null, view, theme, places[this.#from + i] ?? 0),
-        );
-        this.#follow(view.query ?? 0);
+        if (this.#lay(meta, query ?? 0)) this.#shade(get());
+        this.#mark(query, key);
+        this.#follow(query ?? 0);
       },
+    );
+    this.watch(
+      (s) => [s.trace.value, s.row.value, s.theme, s.view.scale, s.view.palette, s.view.range, s.view.leftOut],
+      () => this.#shade(get()),
     );
     this.watch(
       (s) => [s.hover],
@@ -57,11 +59,11 @@ export class TokenRibbon extends Part {
     );
   }
 
-  /** @param {Meta} meta @param {number} query */
+  /** @param {Meta} meta @param {number} query @returns {boolean}  the words are new ones */
   #lay(meta, query) {
     const { tokens } = meta;
     const there = this.#of === tokens && query >= this.#from && query < this.#from + this.#words.length;
-    if (there) return;
+    if (there) return false;
     const had = this.contains(document.activeElement);
     this.#of = tokens;
     this.#from = Math.max(0, Math.min(tokens.length - MOST, query - MOST / 2));
@@ -69,10 +71,20 @@ export class TokenRibbon extends Part {
     this.#words = slice.map((token, i) =>
       h(
         'button',
-        { type: 'button', class: 'word', onclick: () => choose({ query: this.#from + i }) },
+        {
+          type: 'button',
+          class: 'word',
+          tabindex: '-1',
+          'aria-pressed': 'false',
+          'aria-label': nameOf(token, this.#from + i),
+          onclick: () => choose({ query: this.#from + i }),
+        },
         tokenText(token),
       ),
     );
+    this.#levels = [];
+    this.#row = null;
+    this.#marked = [];
     const spaced = tokens.every((token) => !/\s/.test(token.text));
     this.#line.replaceChildren(
       ...slice.flatMap((token, i) => [this.#words[i], spaced ? ' ' : token.text.includes('\n') ? h('br', null) : '']),
@@ -93,6 +105,56 @@ export class TokenRibbon extends Part {
       meta.kind === 'example' && story(),
     );
     if (had) this.#words[query - this.#from]?.focus({ preventScroll: true });
+    return true;
+  }
+
+  /** The word that asks and the one that answers. @param {number | null} query @param {number | null} key */
+  #mark(query, key) {
+    const [asks, answers] = [query, key].map((i) => (i === null ? undefined : this.#words[i - this.#from]));
+    for (const word of new Set([...this.#marked, asks, answers])) {
+      if (!word) continue;
+      word.classList.toggle('asks', word === asks);
+      word.classList.toggle('answers', word === answers);
+      // One stop for the Tab key; arrows go from word to word.
+      word.tabIndex = word === asks ? 0 : -1;
+      word.setAttribute('aria-pressed', String(word === asks));
+    }
+    this.#marked = [asks, answers].filter((word) => word !== undefined);
+  }
+
+  /** Only what has changed is touched: a long text is hundreds of words. @param {State} state */
+  #shade({ trace, row: asked, view, theme }) {
+    const meta = trace.value;
+    if (!meta || this.#words.length === 0) return;
+    const row = asked.value?.weights.length === meta.tokens.length ? asked.value : null;
+    const weights = row ? row.weights.map((w, j) => (row.mask[j] ? -1 : w)) : [];
+    const places = placesOf(weights, view, meta, true);
+    const { palette } = lookOf(view, meta);
+    const look = `${theme} ${palette}`;
+    if (look !== this.#look) this.#levels = [];
+    this.#look = look;
+    this.#words.forEach((word, i) => {
+      const j = this.#from + i;
+      const level = weights[j] >= 0 ? Math.round(places[j] * 255) : -1;
+      if (level === this.#levels[i]) return;
+      this.#levels[i] = level;
+      if (level < 0) return word.removeAttribute('style');
+      const { ground, ink } = shadeOf(theme, palette, level, 256);
+      word.style.setProperty('--shade', ground);
+      word.style.setProperty('--ink-on', ink);
+    });
+    if (row !== this.#row)
+      this.#words.forEach((word, i) => word.classList.toggle('hidden', row?.mask[this.#from + i] != null));
+    this.#row = row;
+    // What is said of each word takes longer to write than the shades.
+    whenFree(this.#line, () =>
+      this.#words.forEach((word, i) => {
+        const j = this.#from + i;
+        const says = !row ? '' : row.mask[j] ? ', hidden' : `, weight ${show(row.weights[j])}`;
+        const label = `${nameOf(meta.tokens[j], j)}${says}`;
+        if (word.getAttribute('aria-label') !== label) word.setAttribute('aria-label', label);
+      }),
+    );
   }
 
   /** Keeps the word that asks in sight, and the focus on it. @param {number} query */
@@ -124,32 +186,8 @@ const story = () =>
     handMade(),
   );
 
-/**
- * @param {HTMLButtonElement} word
- * @param {number} index
- * @param {Meta} meta
- * @param {Row | null} row
- * @param {View} view
- * @param {'light' | 'dark'} theme
- * @param {number} place  of its weight on the ramp
- */
-function shade(word, index, meta, row, view, theme, place) {
-  const weight = row?.weights[index] ?? null;
-  const hidden = row !== null && row.mask[index] !== null;
-  const asks = index === view.query;
-  word.className = ['word', asks && 'asks', index === view.key && 'answers', hidden && 'hidden']
-    .filter(Boolean)
-    .join(' ');
-  // One stop for the Tab key; arrows go from word to word.
-  word.tabIndex = asks ? 0 : -1;
-  word.setAttribute('aria-pressed', String(asks));
-  const says = weight === null ? '' : hidden ? ', hidden' : `, weight ${show(weight)}`;
-  word.setAttribute('aria-label', `token ${index}, ${spoken(meta.tokens[index])}${says}`);
-  if (weight === null || hidden) return word.removeAttribute('style');
-  const { ground, ink } = shadeOf(theme, lookOf(view, meta).palette, Math.round(place * 255), 256);
-  word.style.setProperty('--shade', ground);
-  word.style.setProperty('--ink-on', ink);
-}
+/** @param {Token} token @param {number} index */
+const nameOf = (token, index) => `token ${index}, ${spoken(token)}`;
 
 /** @param {KeyboardEvent} event */
 function walk(event) {
