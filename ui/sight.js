@@ -1,10 +1,14 @@
 // What is out of sight is drawn when there is time: after the next picture, in moments in which nothing
 // else is to be done, or as soon as it comes near to where it can be seen.
 
+import { get } from './store.js';
+
 /** Pixels around the window in which something counts as in sight. */
 const NEAR = '150px';
 /** Milliseconds after which it is drawn in any case. */
 const PATIENCE = 200;
+/** Milliseconds until it is asked again whether the answers are there. */
+const ANSWER = 8;
 /** Milliseconds that have to be left of a free moment. */
 const ENOUGH = 4;
 
@@ -54,18 +58,31 @@ function draw(what) {
   how?.();
 }
 
+/** What is on its way will change what is to be drawn. */
+function isAnswerDue() {
+  const { cell, row, column } = get();
+  return cell.busy || row.busy || column.busy;
+}
+
 let planned = false;
+/** When the first of those that wait began to. */
+let since = 0;
 
 function soon() {
   if (planned) return;
   planned = true;
+  since ||= performance.now();
   const run = (/** @type {{timeRemaining: () => number, didTimeout: boolean} | null} */ free) => {
     planned = false;
+    const patient = performance.now() - since < PATIENCE;
+    if (patient && isAnswerDue()) return again();
     for (const what of [...waiting.keys()]) {
-      if (free && !free.didTimeout && free.timeRemaining() < ENOUGH) return soon();
+      if (patient && free && free.timeRemaining() < ENOUGH) return soon();
       draw(what);
     }
+    since = 0;
   };
+  const again = () => setTimeout(soon, ANSWER);
   // Not every browser tells of free moments.
   if ('requestIdleCallback' in window) requestIdleCallback(run, { timeout: PATIENCE });
   else setTimeout(run, PATIENCE / 4, null);

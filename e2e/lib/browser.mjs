@@ -79,7 +79,7 @@ export async function open(
  * @param {Page} page
  */
 export const drawn = (page) =>
-  page.waitForFunction(() => !document.querySelector('#panel-cell [aria-busy="true"]')).then(() => {});
+  page.waitForFunction(() => !document.querySelector(':not(:defined), #panel-cell [aria-busy="true"]')).then(() => {});
 
 /**
  * Waits until the panel shows a cell, and the address and the numbers agree on it.

@@ -1,20 +1,29 @@
 // The text itself, shaded by the row in view: where does this token look? A click on a word makes
 // it the one that asks.
 
-/** @import { Meta, Row, Token } from '../contract.js' */
+/** @import { Meta, Token } from '../contract.js' */
+/** @import { Palette, Theme } from '../palette.js' */
 /** @import { State } from '../store.js' */
 import { choose, step } from '../actions.js';
 import { h } from '../dom.js';
 import { handMade, named, tokenText } from '../figures.js';
 import { show } from '../numbers.js';
 import { lookOf, placesOf, shadeOf } from '../shades.js';
-import { whenFree } from '../sight.js';
+import { inSight, lookOutFor, whenFree } from '../sight.js';
 import { get } from '../store.js';
 import { spoken } from '../tokens.js';
 import { Part } from './part.js';
 
 /** More words than this are not a ribbon any more; then those around the query are shown. */
 const MOST = 600;
+/** Words that are shaded at one go. */
+const STRETCH = 24;
+
+/** Levels beside those of the ramp, 0 to 255. */
+const HIDDEN = -1;
+const UNKNOWN = -2;
+
+/** @typedef {{box: HTMLElement, from: number, to: number, stop: () => void}} Stretch */
 
 export class TokenRibbon extends Part {
   #line = h('p', { class: 'ribbon', dir: 'auto' });
@@ -26,11 +35,8 @@ export class TokenRibbon extends Part {
   #pointed;
   /** @type {unknown} */
   #of = null;
-  /** How each word is shaded now: a place on the ramp, or -1 where it is not. @type {number[]} */
-  #levels = [];
-  #look = '';
-  /** @type {Row | null} */
-  #row = null;
+  /** The same words a few at a time. @type {Stretch[]} */
+  #stretches = [];
   /** The words of the cell in view. @type {HTMLButtonElement[]} */
   #marked = [];
 
@@ -82,13 +88,21 @@ export class TokenRibbon extends Part {
         tokenText(token),
       ),
     );
-    this.#levels = [];
-    this.#row = null;
     this.#marked = [];
     const spaced = tokens.every((token) => !/\s/.test(token.text));
-    this.#line.replaceChildren(
-      ...slice.flatMap((token, i) => [this.#words[i], spaced ? ' ' : token.text.includes('\n') ? h('br', null) : '']),
-    );
+    for (const { stop } of this.#stretches.splice(0)) stop();
+    for (let at = 0; at < slice.length; at += STRETCH) {
+      const words = slice
+        .slice(at, at + STRETCH)
+        .flatMap((token, i) => [
+          this.#words[at + i],
+          spaced ? ' ' : token.text.includes('\n') ? h('br', null) : '',
+        ]);
+      const box = h('span', null, words);
+      const from = this.#from + at;
+      this.#stretches.push({ box, from, to: from + Math.min(STRETCH, slice.length - at), stop: lookOutFor(box) });
+    }
+    this.#line.replaceChildren(...this.#stretches.map(({ box }) => box));
     this.show(
       h(
         'div',
@@ -122,7 +136,7 @@ export class TokenRibbon extends Part {
     this.#marked = [asks, answers].filter((word) => word !== undefined);
   }
 
-  /** Only what has changed is touched: a long text is hundreds of words. @param {State} state */
+  /** What is in sight now, the rest when there is time: a long text is hundreds of words. @param {State} state */
   #shade({ trace, row: asked, view, theme }) {
     const meta = trace.value;
     if (!meta || this.#words.length === 0) return;
@@ -130,31 +144,24 @@ export class TokenRibbon extends Part {
     const weights = row ? row.weights.map((w, j) => (row.mask[j] ? -1 : w)) : [];
     const places = placesOf(weights, view, meta, true);
     const { palette } = lookOf(view, meta);
-    const look = `${theme} ${palette}`;
-    if (look !== this.#look) this.#levels = [];
-    this.#look = look;
-    this.#words.forEach((word, i) => {
-      const j = this.#from + i;
-      const level = weights[j] >= 0 ? Math.round(places[j] * 255) : -1;
-      if (level === this.#levels[i]) return;
-      this.#levels[i] = level;
-      if (level < 0) return word.removeAttribute('style');
-      const { ground, ink } = shadeOf(theme, palette, level, 256);
-      word.style.setProperty('--shade', ground);
-      word.style.setProperty('--ink-on', ink);
-    });
-    if (row !== this.#row)
-      this.#words.forEach((word, i) => word.classList.toggle('hidden', row?.mask[this.#from + i] != null));
-    this.#row = row;
-    // What is said of each word takes longer to write than the shades.
-    whenFree(this.#line, () =>
-      this.#words.forEach((word, i) => {
-        const j = this.#from + i;
-        const says = !row ? '' : row.mask[j] ? ', hidden' : `, weight ${show(row.weights[j])}`;
-        const label = `${nameOf(meta.tokens[j], j)}${says}`;
-        if (word.getAttribute('aria-label') !== label) word.setAttribute('aria-label', label);
-      }),
-    );
+    const levels = weights.map((weight, j) => (weight < 0 ? HIDDEN : Math.round(places[j] * 255)));
+    const each = (/** @type {Stretch} */ { from, to }, /** @type {(word: HTMLElement, j: number) => void} */ draw) => {
+      for (let j = from; j < to; j++) draw(this.#words[j - this.#from], j);
+    };
+    const paint = (/** @type {HTMLElement} */ word, /** @type {number} */ j) =>
+      dye(word, levels[j] ?? UNKNOWN, theme, palette);
+    const name = (/** @type {HTMLElement} */ word, /** @type {number} */ j) => {
+      const says = !row ? '' : row.mask[j] ? ', hidden' : `, weight ${show(row.weights[j])}`;
+      const label = `${nameOf(meta.tokens[j], j)}${says}`;
+      if (word.getAttribute('aria-label') !== label) word.setAttribute('aria-label', label);
+    };
+    for (const stretch of this.#stretches) {
+      if (inSight(stretch.box)) each(stretch, paint);
+      whenFree(stretch.box, () => {
+        each(stretch, paint);
+        each(stretch, name);
+      });
+    }
   }
 
   /** Keeps the word that asks in sight, and the focus on it. @param {number} query */
@@ -185,6 +192,25 @@ const story = () =>
     ' has to find the robot or the patient. One attention head decides here, and every number of its decision can be read below. ',
     handMade(),
   );
+
+/** How each word is shaded now. @type {WeakMap<HTMLElement, string>} */
+const dyes = new WeakMap();
+
+/**
+ * @param {HTMLElement} word
+ * @param {number} level
+ * @param {Theme} theme
+ * @param {Palette} palette
+ */
+function dye(word, level, theme, palette) {
+  const name = level < 0 ? String(level) : `${level} ${theme} ${palette}`;
+  if (dyes.get(word) === name) return;
+  dyes.set(word, name);
+  word.classList.toggle('hidden', level === HIDDEN);
+  const { ground, ink } = level < 0 ? { ground: '', ink: '' } : shadeOf(theme, palette, level, 256);
+  word.style.backgroundColor = ground;
+  word.style.color = ink;
+}
 
 /** @param {Token} token @param {number} index */
 const nameOf = (token, index) => `token ${index}, ${spoken(token)}`;
