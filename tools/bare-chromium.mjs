@@ -12,7 +12,7 @@ export async function openBare(url, { width = 1440, height = 900, flags = [] } =
   const profile = mkdtempSync(join(tmpdir(), 'attnscope-bare-'));
   const child = spawn(
     process.env.CHROMIUM ?? '/usr/bin/chromium',
-    [...flags, '--remote-debugging-pipe', `--user-data-dir=${profile}`, `--window-size=${width},${height}`, 'about:blank'],
+    [...flags, '--remote-debugging-pipe', '--disable-renderer-backgrounding', '--disable-backgrounding-occluded-windows', `--user-data-dir=${profile}`, `--window-size=${width},${height}`, 'about:blank'],
     { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
   );
   const ended = new Promise((resolve) => child.once('exit', resolve));
