@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Asking, numbers};
+use crate::support::{Answer, Asking, close, numbers};
 
 /// What stands before the weights, and the weights.
 fn unpacked(answer: &Answer) -> (Value, Vec<f64>) {
@@ -29,7 +29,8 @@ async fn a_packed_answer_says_what_the_other_says() {
             let (mut about, weights) = unpacked(&asking.get(&format!("{trace}/{question}&packed=true")).await);
             let hidden = plain["mask"].as_array().expect("a mask");
             for ((got, want), hidden) in weights.iter().zip(numbers(&plain["weights"])).zip(hidden) {
-                assert_eq!(*got, if *hidden == json!("future") { -1.0 } else { want }, "{question}");
+                // What reads the JSON here may be wrong in the last bit; the bytes are not.
+                close(*got, if *hidden == json!("future") { -1.0 } else { want }, 1e-15);
             }
             assert_eq!(weights.len(), hidden.len());
             for list in ["weights", "mask", "scores"] {
