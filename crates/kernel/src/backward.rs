@@ -39,6 +39,7 @@ use crate::tile::strips::Strips;
 use crate::tile::{BACK_KV, BACK_Q};
 use crate::view::size;
 use crate::{Element, Isa, Params, View};
+use alone::finite;
 use head::Heads;
 use ordered::Ordered;
 
@@ -422,10 +423,13 @@ fn chunk<S, T, G, F, const N: usize, const Q: usize, const D: usize, const R: us
     }
     heads.done(at, head);
 
+    let whole = finite(&dk_strips) && finite(&dv_strips);
     for ((at, dk), dv) in (0..).zip(dk).zip(dv) {
         q_strips.read(&dk_strips, at, room, params.scale, dk);
         d_strips.read(&dv_strips, at, room, 1.0, dv);
-        alone::key(&operands, (batch, kv_head, keys.start + at), dk, dv);
+        if !whole {
+            alone::key(&operands, (batch, kv_head, keys.start + at), dk, dv);
+        }
     }
 }
 
@@ -502,8 +506,10 @@ fn finish<S: Simd, T: Element, G: Element>(
             unpack(simd, panel, lanes, first, [operands.params.scale; 4], &mut quads, &mut four);
             for (from, (row, dq)) in four.chunks_exact(dim).zip(&mut place) {
                 dq.copy_from_slice(from);
-                let (query, head) = rows.at(row);
-                alone::query(operands, (batch, head, query), dq);
+                if !finite(from) {
+                    let (query, head) = rows.at(row);
+                    alone::query(operands, (batch, head, query), dq);
+                }
             }
         }
     }

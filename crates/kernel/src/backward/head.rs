@@ -8,11 +8,11 @@ use fearless_simd::{Simd, SimdBase, dispatch};
 
 use super::Operands;
 use crate::Element;
-use crate::tile::BACK_Q;
 use crate::tile::gradient::base2;
 use crate::tile::pack::{factor, pack, pack_keys};
 use crate::tile::rows::Rows;
 use crate::tile::strips::Strips;
+use crate::tile::{BACK_KV, BACK_Q};
 
 /// Copied once for all that read it, in f32.
 #[derive(Default)]
@@ -62,19 +62,22 @@ impl Side {
         let lanes = 2 * <S::f32s as SimdBase<S>>::LEN;
         let blocks = rows.div_ceil(BACK_Q);
         self.panels.resize(blocks * BACK_Q * dim, 0.0);
-        for (first, panel) in (0..).step_by(lanes).zip(self.panels.chunks_exact_mut((lanes * dim).max(1))) {
-            let rows = first.min(rows)..rows.min(first + lanes);
-            pack(simd, rows.map(&row), factor, lanes, panel);
-        }
         self.strips.resize(blocks * BACK_Q * strips.width(), 0.0);
-        let mut wide = vec![0.0; dim];
+        let rows_of = |first: usize, count: usize| first.min(rows)..rows.min(first + count);
+        // Block by block, so that a row is near when it is read again.
         for (block, place) in self.strips.chunks_exact_mut((BACK_Q * strips.width()).max(1)).enumerate() {
-            for at in 0..BACK_Q {
-                match block * BACK_Q + at {
-                    number if number < rows => T::widen(row(number), &mut wide),
-                    _ => wide.fill(0.0),
-                }
-                strips.lay(&wide, at, BACK_Q, place);
+            let first = block * BACK_Q;
+            let numbers = rows_of(first, BACK_Q);
+            let missing = numbers.len()..BACK_Q;
+            for (at, number) in numbers.enumerate() {
+                strips.lay(row(number), at, BACK_Q, place);
+            }
+            for at in missing {
+                strips.clear(at, BACK_Q, place);
+            }
+            let panels = &mut self.panels[first * dim..(first + BACK_Q) * dim];
+            for (first, panel) in (first..).step_by(lanes).zip(panels.chunks_exact_mut((lanes * dim).max(1))) {
+                pack(simd, rows_of(first, lanes).map(&row), factor, lanes, panel);
             }
         }
     }
@@ -108,11 +111,18 @@ impl Head {
         let fours = shape.kv_len.div_ceil(4);
         self.key_fours.resize(fours * self.dim, [0.0; 4]);
         self.value_fours.resize(fours * self.v_dim, [0.0; 4]);
-        pack_keys(simd, (0..shape.kv_len).map(|key| k.row(batch, key, head)), self.dim, &mut self.key_fours);
-        pack_keys(simd, (0..shape.kv_len).map(|key| v.row(batch, key, head)), self.v_dim, &mut self.value_fours);
         self.keys.resize(shape.kv_len * self.dim, 0.0);
-        for (key, place) in self.keys.chunks_exact_mut(self.dim.max(1)).enumerate() {
-            T::widen(k.row(batch, key, head), place);
+        for first in (0..shape.kv_len).step_by(BACK_KV) {
+            let block = first..shape.kv_len.min(first + BACK_KV);
+            let fours = first / 4..block.end.div_ceil(4);
+            let keys = &mut self.key_fours[fours.start * self.dim..fours.end * self.dim];
+            pack_keys(simd, block.clone().map(|key| k.row(batch, key, head)), self.dim, keys);
+            let values = &mut self.value_fours[fours.start * self.v_dim..fours.end * self.v_dim];
+            pack_keys(simd, block.clone().map(|key| v.row(batch, key, head)), self.v_dim, values);
+            let keys = &mut self.keys[block.start * self.dim..block.end * self.dim];
+            for (key, place) in block.zip(keys.chunks_exact_mut(self.dim.max(1))) {
+                T::widen(k.row(batch, key, head), place);
+            }
         }
 
         let rows = Rows { group: shape.group(), kv_head: head };

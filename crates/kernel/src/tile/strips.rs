@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::Element;
+
 /// How rows of `dim` numbers are cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strips {
@@ -31,12 +33,20 @@ impl Strips {
 
     /// Writes one of `rows` rows into its strips.
     #[inline(always)]
-    pub(crate) fn lay(&self, row: &[f32], at: usize, rows: usize, strips: &mut [f32]) {
+    pub(crate) fn lay<T: Element>(&self, row: &[T], at: usize, rows: usize, strips: &mut [f32]) {
         for strip in self.each() {
             let from = &row[strip.start..strip.end.min(self.dim)];
             let place = &mut strips[strip.start * rows + at * strip.len()..][..strip.len()];
-            place[..from.len()].copy_from_slice(from);
+            T::widen(from, &mut place[..from.len()]);
             place[from.len()..].fill(0.0);
+        }
+    }
+
+    /// Makes one of `rows` rows 0.
+    #[inline(always)]
+    pub(crate) fn clear(&self, at: usize, rows: usize, strips: &mut [f32]) {
+        for strip in self.each() {
+            strips[strip.start * rows + at * strip.len()..][..strip.len()].fill(0.0);
         }
     }
 
