@@ -119,9 +119,9 @@ pub fn backward<T: Element, O: Element, G: Element>(
     let heads = Heads::new(shape.batch * shape.kv_heads, chunks);
     let blocks = blocks(&operands, &mut dq);
     let tasks = tasks(&operands, &mut dk, &mut dv);
-    work(tasks).into_iter().par_bridge().for_each(|work| match work {
+    work(tasks).into_iter().par_bridge().for_each_init(Room::default, |room, work| match work {
         Work::Copy(batch, head) => drop(heads.get(&operands, batch, head)),
-        Work::Chunk(task) => dispatch!(isa.0, simd => chunk_of(simd, operands, &heads, &blocks, task)),
+        Work::Chunk(task) => dispatch!(isa.0, simd => chunk_of(simd, operands, &heads, &blocks, room, task)),
     });
     let d_sinks = params.sinks.as_ref().map(|sinks| d_sinks(&operands, sinks));
     let d_bias = params.bias.as_ref().map(|bias| bias::d_bias(operands, bias));
@@ -321,13 +321,14 @@ fn chunk_of<S: Simd, T: Element, G: Element>(
     operands: Operands<T, G>,
     heads: &Heads,
     blocks: &[Queries],
+    room: &mut Room,
     task: Task,
 ) {
     simd.vectorize(
         #[inline(always)]
         || match <S::f32s as SimdBase<S>>::LEN {
-            16 => chunk::<S, T, G, S::f32s, 2, 2, 8, { across(16) }>(simd, operands, heads, blocks, task),
-            _ => chunk::<S, T, G, S::f32s, 2, 1, 4, { across(8) }>(simd, operands, heads, blocks, task),
+            16 => chunk::<S, T, G, S::f32s, 2, 2, 8, { across(16) }>(simd, operands, heads, blocks, room, task),
+            _ => chunk::<S, T, G, S::f32s, 2, 1, 4, { across(8) }>(simd, operands, heads, blocks, room, task),
         },
     );
 }
@@ -339,6 +340,7 @@ fn chunk<S, T, G, F, const N: usize, const Q: usize, const D: usize, const R: us
     operands: Operands<T, G>,
     heads: &Heads,
     blocks: &[Queries],
+    room: &mut Room,
     task: Task,
 ) where
     S: Simd,
@@ -356,12 +358,18 @@ fn chunk<S, T, G, F, const N: usize, const Q: usize, const D: usize, const R: us
     let rows = Rows { group: shape.group(), kv_head };
     let count = shape.group() * shape.q_len;
     let keys = chunk * CHUNK..shape.kv_len.min((chunk + 1) * CHUNK);
-    let room = keys.len().next_multiple_of(BACK_KV);
-
-    let (mut dk_strips, mut dv_strips) = (vec![0.0; room * q_strips.width()], vec![0.0; room * d_strips.width()]);
-    let mut dq = vec![0.0; BACK_Q * dim];
-    let (mut weights, mut gradients) = (vec![0.0; BACK_KV * BACK_Q], vec![0.0; BACK_KV * BACK_Q]);
-    let mut scratch = Scratch::new(lanes, params);
+    let padded = keys.len().next_multiple_of(BACK_KV);
+    let Room { dk: dk_strips, dv: dv_strips, dq, weights, gradients, scratch } = room;
+    let clear = |numbers: &mut Vec<f32>, len: usize| {
+        numbers.clear();
+        numbers.resize(len, 0.0);
+    };
+    clear(dk_strips, padded * q_strips.width());
+    clear(dv_strips, padded * d_strips.width());
+    for cells in [&mut *weights, &mut *gradients] {
+        cells.resize(BACK_KV * BACK_Q, 0.0);
+    }
+    scratch.fit(lanes, params);
     let mut seen = vec![0..0; BACK_Q / lanes];
     let head_blocks = count.div_ceil(BACK_Q);
     // From the last queries on: so that, under a causal mask, every chunk begins with the block that all see, and threads
@@ -370,7 +378,7 @@ fn chunk<S, T, G, F, const N: usize, const Q: usize, const D: usize, const R: us
         if !sum.terms().contains(&chunk) {
             continue;
         }
-        dq.fill(0.0);
+        clear(dq, BACK_Q * dim);
         for first in keys.clone().step_by(BACK_KV) {
             let end = keys.end.min(first + BACK_KV);
             let cells = weights.chunks_exact_mut(BACK_KV * lanes).zip(gradients.chunks_exact_mut(BACK_KV * lanes));
@@ -395,14 +403,14 @@ fn chunk<S, T, G, F, const N: usize, const Q: usize, const D: usize, const R: us
                 *seen = near.start - first..near.end - first;
                 let fours = seen.start * lanes..seen.end.next_multiple_of(4) * lanes;
                 let cells = [&mut cells.0[fours.clone()], &mut cells.1[fours]];
-                let padded = start..start + lanes;
-                let panels = [head.q.panel(padded.clone(), dim), head.d_out.panel(padded.clone(), v_dim)];
+                let whole = start..start + lanes;
+                let panels = [head.q.panel(whole.clone(), dim), head.d_out.panel(whole.clone(), v_dim)];
                 let tiles = (panels, head.fours(near.start, near.end));
-                let (lse, delta) = head.known(padded);
+                let (lse, delta) = head.known(whole);
                 let known = Known::<F, N>::load(simd, lse, delta);
                 let at = At { rows, range, span: &span, visibility, keys: near.clone() };
                 let [weights, gradients] = cells;
-                grade::<S, F, N, Q>(simd, (params, &mask), at, tiles, known, &mut scratch, [weights, gradients]);
+                grade::<S, F, N, Q>(simd, (params, &mask), at, tiles, known, scratch, [weights, gradients]);
                 let gradients = &mut gradients[..near.len() * lanes];
                 if params.softcap.is_some() {
                     steepen::<S, F>(simd, &scratch.slopes, gradients);
@@ -411,22 +419,22 @@ fn chunk<S, T, G, F, const N: usize, const Q: usize, const D: usize, const R: us
                 let keys = head.keys(near.start, near.end);
                 accumulate::<S, F, N, D>(simd, gradients, keys, [F::splat(simd, 1.0); N], dq);
             }
-            let place = (first - keys.start, room);
+            let place = (first - keys.start, padded);
             let d_out = (head.d_out.strips(block, d_strips), d_strips);
-            spread::<S, F, N, R>(simd, &weights, &seen, d_out, place, &mut dv_strips);
+            spread::<S, F, N, R>(simd, weights, &seen, d_out, place, dv_strips);
             let q = (head.q.strips(block, q_strips), q_strips);
-            spread::<S, F, N, R>(simd, &gradients, &seen, q, place, &mut dk_strips);
+            spread::<S, F, N, R>(simd, gradients, &seen, q, place, dk_strips);
         }
-        if let Some((dq, place)) = sum.add(chunk, &mut dq) {
+        if let Some((dq, place)) = sum.add(chunk, dq) {
             finish(simd, &operands, (batch, rows, block * BACK_Q), lanes, &dq, place);
         }
     }
     heads.done(at, head);
 
-    let whole = finite(&dk_strips) && finite(&dv_strips);
+    let whole = finite(dk_strips) && finite(dv_strips);
     for ((at, dk), dv) in (0..).zip(dk).zip(dv) {
-        q_strips.read(&dk_strips, at, room, params.scale, dk);
-        d_strips.read(&dv_strips, at, room, 1.0, dv);
+        q_strips.read(dk_strips, at, padded, params.scale, dk);
+        d_strips.read(dv_strips, at, padded, 1.0, dv);
         if !whole {
             alone::key(&operands, (batch, kv_head, keys.start + at), dk, dv);
         }
@@ -442,7 +450,22 @@ struct At<'a> {
     keys: Range<usize>,
 }
 
-/// Room that one thread needs between the steps of a block.
+/// What one thread works in, task after task.
+#[derive(Default)]
+struct Room {
+    /// [`Strips`] of the chunk's keys and values.
+    dk: Vec<f32>,
+    dv: Vec<f32>,
+    /// Panels (dim x lanes) of the block's queries.
+    dq: Vec<f32>,
+    /// (panels x keys x lanes).
+    weights: Vec<f32>,
+    gradients: Vec<f32>,
+    scratch: Scratch,
+}
+
+/// What a block leaves between its steps.
+#[derive(Default)]
 struct Scratch {
     bounds: Vec<f32>,
     /// By how much the scores of the last block grow with their products; empty without a softcap.
@@ -450,9 +473,9 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn new(lanes: usize, params: &Params) -> Self {
-        let slopes = if params.softcap.is_some() { BACK_KV * lanes } else { 0 };
-        Self { bounds: vec![0.0; 2 * lanes], slopes: vec![0.0; slopes] }
+    fn fit(&mut self, lanes: usize, params: &Params) {
+        self.bounds.resize(2 * lanes, 0.0);
+        self.slopes.resize(if params.softcap.is_some() { BACK_KV * lanes } else { 0 }, 0.0);
     }
 }
 

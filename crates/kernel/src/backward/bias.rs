@@ -79,7 +79,8 @@ fn panel<S: Simd, T: Element, G: Element, F: Lanes<S>, const N: usize, const Q: 
     let rows = Rows { group: 1, kv_head: head };
     let span = Span { batch, heads: head..head + 1, queries: queries.clone() };
     let reach = mask.reach(queries.clone());
-    let mut scratch = Scratch::new(lanes, params);
+    let mut scratch = Scratch::default();
+    scratch.fit(lanes, params);
     let (mut weights, mut gradients) = (vec![0.0; BACK_KV * lanes], vec![0.0; BACK_KV * lanes]);
     let (mut keys, mut values) = (vec![[0.0; 4]; BACK_KV / 4 * dim], vec![[0.0; 4]; BACK_KV / 4 * v_dim]);
     for first in reach.clone().step_by(BACK_KV) {

@@ -75,8 +75,10 @@ fn tile<S: Simd, F: Lanes<S>, const N: usize, const R: usize>(
     let lanes = N * F::LEN;
     // A block is summed by itself and then added, so that rounding grows with queries / block, not with queries.
     let mut sums = [[F::splat(simd, 0.0); R]; 4];
-    for (weights, rows) in weights.chunks_exact(BACK_KV * lanes).zip(rows.chunks_exact(lanes * R * F::LEN)) {
-        let weights = &weights[key * lanes..(key + 4) * lanes];
+    let strip = lanes * R * F::LEN;
+    for panel in 0..rows.len() / strip {
+        let rows = &rows[panel * strip..(panel + 1) * strip];
+        let weights = &weights[(panel * BACK_KV + key) * lanes..(panel * BACK_KV + key + 4) * lanes];
         let (ab, cd) = weights.split_at(2 * lanes);
         let ((a, b), (c, d)) = (ab.split_at(lanes), cd.split_at(lanes));
         for ((((row, a), b), c), d) in rows.chunks_exact(R * F::LEN).zip(a).zip(b).zip(c).zip(d) {
