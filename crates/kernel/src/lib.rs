@@ -31,6 +31,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod backward;
 mod element;
 mod error;
 mod forward;
@@ -44,6 +45,7 @@ mod simd;
 mod tile;
 mod view;
 
+pub use backward::{Gradients, backward};
 pub use element::Element;
 pub use error::Error;
 pub use forward::{Forward, forward, forward_observed, forward_to, working_bytes};
