@@ -292,11 +292,13 @@ async function loadView() {
 
 /** @param {string} site @param {number} layer @param {number} head @param {number | null} query */
 async function loadCellView(site, layer, head, query) {
+  // What was clicked on first: each question takes the browser a moment to send.
   await Promise.all([
-    need('heads', [site, layer], loadLayer),
-    need('values', [site, layer, head], loadHead),
-    need('row', [site, layer, head, query], loadRow),
     get().view.key !== null && loadCell(),
+    need('row', [site, layer, head, query], loadRow),
+    get().view.key !== null && loadColumn(),
+    need('values', [site, layer, head], loadHead),
+    need('heads', [site, layer], loadLayer),
   ]);
 }
 
@@ -322,19 +324,21 @@ async function loadRow() {
   const row = await ask('row', (signal) => living((ref) => api.row(ref, query ?? 0, signal)));
   if (!row || get().view.key !== null) return;
   set({ view: { ...get().view, key: strongest(row) } });
-  await loadCell();
+  await Promise.all([loadCell(), loadColumn()]);
 }
 
 function loadCell() {
   const { site, layer, head, query, key } = get().view;
-  return Promise.all([
-    need('cell', [site, layer, head, query, key], () =>
-      ask('cell', (signal) => living((ref) => api.cell(ref, query ?? 0, key ?? 0, signal))),
-    ),
-    need('column', [site, layer, head, key], () =>
-      ask('column', (signal) => living((ref) => api.column(ref, key ?? 0, signal))),
-    ),
-  ]);
+  return need('cell', [site, layer, head, query, key], () =>
+    ask('cell', (signal) => living((ref) => api.cell(ref, query ?? 0, key ?? 0, signal))),
+  );
+}
+
+function loadColumn() {
+  const { site, layer, head, key } = get().view;
+  return need('column', [site, layer, head, key], () =>
+    ask('column', (signal) => living((ref) => api.column(ref, key ?? 0, signal))),
+  );
 }
 
 /** @param {Row} row */

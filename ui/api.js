@@ -1,6 +1,7 @@
 // Questions to the server. Every failure becomes one sentence that can be shown as it is.
 
 /** @import { Cell, Column, HeadFacts, Meta, Row, Source, Standing, Values, Worked } from './contract.js' */
+import { unpack } from './packed.js';
 
 export class ApiError extends Error {
   /**
@@ -60,10 +61,10 @@ export const trace = (id, signal) => json(`/api/traces/${encodeURIComponent(id)}
 export const cell = (ref, query, key, signal) => json(path(ref, 'cell', { query, key }), { signal });
 
 /** @param {HeadRef} ref @param {number} query @param {AbortSignal} signal @returns {Promise<Row>} */
-export const row = (ref, query, signal) => json(path(ref, 'row', { query }), { signal });
+export const row = (ref, query, signal) => packed(path(ref, 'row', { query, packed: true }), signal);
 
 /** @param {HeadRef} ref @param {number} key @param {AbortSignal} signal @returns {Promise<Column>} */
-export const column = (ref, key, signal) => json(path(ref, 'column', { key }), { signal });
+export const column = (ref, key, signal) => packed(path(ref, 'column', { key, packed: true }), signal);
 
 /** @param {HeadRef} ref @param {AbortSignal} signal @returns {Promise<Values>} */
 export const values = (ref, signal) => json(path(ref, 'values', {}), { signal });
@@ -174,13 +175,29 @@ export async function exported(id, wish, signal) {
 /**
  * @param {HeadOrMean} ref
  * @param {string} what
- * @param {Record<string, number>} more
+ * @param {Record<string, number | boolean>} more
  */
 function path(ref, what, more) {
   const params = new URLSearchParams({ layer: String(ref.layer), head: String(ref.head) });
   if (ref.site !== 'self') params.set('site', ref.site);
   for (const [name, value] of Object.entries(more)) params.set(name, String(value));
   return `/api/traces/${encodeURIComponent(ref.trace)}/${what}?${params}`;
+}
+
+/**
+ * An answer whose numbers come as bytes.
+ * @param {string} url
+ * @param {AbortSignal} signal
+ * @returns {Promise<any>}
+ */
+async function packed(url, signal) {
+  const answer = await ask(url, { signal });
+  try {
+    return unpack(await answer.arrayBuffer());
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new ApiError('The server gave an answer that cannot be read. Reload the page.', answer.status);
+  }
 }
 
 /** @param {string} url @param {RequestInit} options @returns {Promise<any>} */

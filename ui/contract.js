@@ -74,14 +74,18 @@
  * @property {number[]} products
  * @property {number} dot
  * @property {number} scale
- * @property {number | null} [softcap]
- * @property {number} [bias]
+ * @property {number} scaled          scale * dot
+ * @property {number | null} softcap
+ * @property {number | null} alibi    What each adds to the score, where it is in use.
+ * @property {number | null} relative_bias
+ * @property {number | null} bias
  * @property {number | null} score   Before the mask hides it.
  * @property {HiddenReason | null} mask
  * @property {number | null} lse
  * @property {number | null} log_weight
  * @property {number} weight
  * @property {number} row_sum
+ * @property {number | null} sink    The weight that the head's sink takes, where there is one.
  * @property {number[]} v
  * @property {number[]} out
  * @property {number} share
@@ -98,6 +102,7 @@
  * @property {(HiddenReason | null)[]} mask
  * @property {number | null} lse
  * @property {number} row_sum
+ * @property {number | null} sink    The weight that the head's sink takes, where there is one.
  * @property {number} entropy        In nats.
  * @property {number} visible
  * @property {{index: number, token: string, weight: number}[]} strongest

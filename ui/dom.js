@@ -40,9 +40,34 @@ export function m(tag, attributes, ...children) {
 function dress(element, attributes) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
-    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+    if (typeof value === 'function') listen(element, name.slice(2), value);
     else element.setAttribute(name, value === true ? '' : String(value));
   }
+}
+
+/** Who listens to an element, by the kind of event. @type {WeakMap<EventTarget, Map<string, EventListener>>} */
+const listeners = new WeakMap();
+
+/** @param {Event} event */
+function hear(event) {
+  const target = /** @type {EventTarget} */ (event.currentTarget);
+  listeners.get(target)?.get(event.type)?.call(target, event);
+}
+
+/** @param {Element} element @param {string} type @param {EventListener} listener */
+function listen(element, type, listener) {
+  const known = listeners.get(element);
+  if (known) known.set(type, listener);
+  else listeners.set(element, new Map([[type, listener]]));
+  element.addEventListener(type, hear);
+}
+
+/** Those who listen to one element listen to another from now on. @param {Element} from @param {Element} to */
+export function handOn(from, to) {
+  const handed = listeners.get(from);
+  if (!handed) return void listeners.delete(to);
+  listeners.set(to, handed);
+  for (const type of handed.keys()) to.addEventListener(type, hear);
 }
 
 /**

@@ -108,8 +108,8 @@ function chapterLink(step) {
  * @param {string} focus  its name, for keeping the focus
  */
 export function copyButton(label, text, focus) {
-  const button = h('button', { type: 'button', class: 'quiet', 'data-focus': focus }, label);
-  button.addEventListener('click', async () => {
+  const copy = async (/** @type {Event} */ event) => {
+    const button = /** @type {HTMLButtonElement} */ (event.currentTarget);
     // Browsers give the clipboard to pages from this machine or over https only.
     const copied = await Promise.resolve(navigator.clipboard?.writeText(text())).then(
       () => Boolean(navigator.clipboard),
@@ -117,6 +117,6 @@ export function copyButton(label, text, focus) {
     );
     button.textContent = copied ? 'Copied' : 'Select the text to copy it';
     setTimeout(() => (button.textContent = label), 1600);
-  });
-  return button;
+  };
+  return h('button', { type: 'button', class: 'quiet', 'data-focus': focus, onclick: copy }, label);
 }

@@ -1,28 +1,12 @@
-// Starts the page: its parts, its keys, and the address that follows what is in view.
+// Starts the page: the parts that are seen first, its keys, and the address that follows what is in view.
 
 import './parts/attention-map.js';
 import './parts/cell-headline.js';
-import './parts/column-listeners.js';
-import './parts/head-card.js';
-import './parts/head-facts.js';
-import './parts/head-grid.js';
-import './parts/head-patterns.js';
 import './parts/head-picker.js';
-import './parts/heads-headline.js';
 import './parts/map-legend.js';
-import './parts/projection-board.js';
-import './parts/run-facts.js';
 import './parts/source-bar.js';
-import './parts/step-budget.js';
-import './parts/step-mask.js';
-import './parts/step-mix.js';
-import './parts/step-scale.js';
-import './parts/step-softmax.js';
 import './parts/step-vectors.js';
 import './parts/take-along.js';
-import './parts/text-choice.js';
-import './parts/text-pins.js';
-import './parts/text-view.js';
 import './parts/theme-switch.js';
 import './parts/to-working.js';
 import './parts/token-ribbon.js';
@@ -36,6 +20,11 @@ import { get, set, watch } from './store.js';
 import { lightTerms } from './term-light.js';
 import { plain } from './tokens.js';
 
+/** Milliseconds from a change of the view to the address. Browsers take their time over a new address, and allow so many. */
+const REST = 300;
+/** Milliseconds without a cell. */
+const LONG = 600;
+
 openTab();
 followView();
 nameTheTab();
@@ -46,8 +35,28 @@ lightTerms();
 skipLink();
 readableCopies();
 start();
+bringTheRest();
 
-/** Writes the view into the address, not more often than browsers allow. */
+/**
+ * A browser takes milliseconds for each file, so the parts further down and those of other tabs come
+ * when the first cell is there; when they are wanted; or when it takes long.
+ */
+function bringTheRest() {
+  let asked = false;
+  const bring = () => {
+    if (asked) return;
+    asked = true;
+    import('./rest.js');
+  };
+  watch(
+    (s) => [s.view.tab !== 'cell' || s.cell.value !== null || [s.sources, s.trace, s.cell].some((one) => one.error)],
+    // After the picture that is due.
+    (now) => now && requestAnimationFrame(() => setTimeout(bring)),
+  );
+  setTimeout(bring, LONG);
+}
+
+/** Writes the view into the address. */
 function followView() {
   let timer = 0;
   /** @type {string | null} */
@@ -65,7 +74,7 @@ function followView() {
   };
   watch(
     (s) => [s.view],
-    () => (timer ||= window.setTimeout(write, 120)),
+    () => (timer ||= window.setTimeout(write, REST)),
   );
   addEventListener('pagehide', write);
   addEventListener('hashchange', () => {

@@ -36,7 +36,7 @@ import { inkOn, rampAt } from './palette.js';
  * @property {number} nameSize  Of names, in CSS pixels
  */
 
-/** @typedef {Record<'page' | 'ink' | 'soft' | 'line' | 'pending' | 'hatch' | 'hatchLine' | 'q' | 'k' | 'weight', string>} Inks */
+/** @typedef {Record<'page' | 'ink' | 'soft' | 'line' | 'pending' | 'hatch' | 'hatchLine' | 'q' | 'k' | 'weight' | 'v' | 'score' | 'bar', string>} Inks */
 
 /** From this side on, cells stand apart. */
 const APART = 12;

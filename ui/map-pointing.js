@@ -64,7 +64,7 @@ export class Pointing {
     const spot = this.#spot(x, y);
     if (!spot) return;
     const block = this.#blockOf(spot);
-    const found = block && (await strongest(headRef(), block).catch(() => null));
+    const found = block && !isOneCell(block) ? await strongest(headRef(), block).catch(() => null) : null;
     const { query, key } = found && found.weight >= 0 ? found : spot;
     this.clicked = `${query} ${key}`;
     choose({ query, key });
@@ -90,6 +90,9 @@ export class Pointing {
     return null;
   }
 }
+
+/** @param {Span} block */
+const isOneCell = ({ q0, q1, k0, k1 }) => q1 - q0 === 1 && k1 - k0 === 1;
 
 /** @param {Spot | null} spot */
 function hover(spot) {

@@ -28,6 +28,9 @@ export function themeInks() {
       q: read('--q'),
       k: read('--k'),
       weight: read('--weight'),
+      v: read('--v'),
+      score: read('--score'),
+      bar: read('--bar'),
     },
   };
   return known;

@@ -36,7 +36,7 @@ for (const [width, height] of [
     /** Opens the page as it starts, and picks SmolLM2. */
     async function arrive() {
       const opened = await open(browser, server.url, { width, height });
-      await opened.page.locator('#source').selectOption({ label: 'smollm2-135m-instruct.Q4_1' });
+      await opened.page.locator('#source').selectOption({ label: 'smollm2-135m-instruct (Q4_1)' });
       await opened.page.waitForFunction(
         () => /source=s1/.test(location.hash) && !document.querySelector('main')?.inert,
         null,

@@ -70,8 +70,16 @@ export async function open(
   await before?.(page);
   await page.goto(url + hash);
   await page.locator(until).first().waitFor({ timeout: patience });
+  if (until === 'cell-headline h2') await drawn(page);
   return { page, complaints };
 }
+
+/**
+ * Waits until what is out of sight is drawn too.
+ * @param {Page} page
+ */
+export const drawn = (page) =>
+  page.waitForFunction(() => !document.querySelector(':not(:defined), #panel-cell [aria-busy="true"]')).then(() => {});
 
 /**
  * Waits until the panel shows a cell, and the address and the numbers agree on it.
@@ -86,6 +94,7 @@ export async function shows(page, query, key) {
       document.querySelector('cell-headline')?.getAttribute('aria-busy') === 'false',
     [query, key],
   );
+  await drawn(page);
 }
 
 /**

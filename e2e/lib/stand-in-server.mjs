@@ -195,9 +195,9 @@ export class StandIn {
       case 'cell':
         return send(response, 200, cellOf(run, n('layer'), n('head'), n('query'), n('key')));
       case 'row':
-        return send(response, 200, rowOf(run, n('layer'), head, n('query')));
+        return sendWeights(response, rowOf(run, n('layer'), head, n('query')), p);
       case 'column':
-        return send(response, 200, columnOf(run, n('layer'), head, n('key')));
+        return sendWeights(response, columnOf(run, n('layer'), head, n('key')), p);
       case 'thumbs':
         return thumbs(run, n('layer'), n('size'), response);
       case 'export':
@@ -249,6 +249,27 @@ function tile(run, layer, head, q0, q1, k0, k1, response) {
       bytes.writeFloatLE(why ? -1 - CODES.indexOf(why) : row.weights[j], at);
     }
   }
+  response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(bytes);
+}
+
+/**
+ * A row or a column, packed where that is asked for.
+ * @param {import('node:http').ServerResponse} response
+ * @param {any} answer
+ * @param {URLSearchParams} p
+ */
+function sendWeights(response, answer, p) {
+  if (p.get('packed') !== 'true') return send(response, 200, answer);
+  const { weights, mask } = answer;
+  const json = Buffer.from(JSON.stringify({ ...answer, weights: [], scores: null, mask: [] }));
+  const bytes = Buffer.alloc(8 + Math.ceil(json.length / 8) * 8 + 8 * weights.length, ' ');
+  const from = bytes.length - 8 * weights.length;
+  bytes.writeUInt32LE(from - 8, 0);
+  bytes.writeUInt32LE(weights.length, 4);
+  json.copy(bytes, 8);
+  weights.forEach((/** @type {number} */ weight, /** @type {number} */ i) =>
+    bytes.writeDoubleLE(mask[i] ? -1 - CODES.indexOf(mask[i]) : weight, from + 8 * i),
+  );
   response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(bytes);
 }
 

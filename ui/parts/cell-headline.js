@@ -1,6 +1,7 @@
 // The cell in one sentence, and two ways to take it along.
 
-/** @import { Cell, Meta, Source } from '../contract.js' */
+/** @import { Cell, Meta } from '../contract.js' */
+/** @import { State } from '../store.js' */
 /** @import { View } from '../address.js' */
 import { siteOf } from '../actions.js';
 import { formatAddress } from '../address.js';
@@ -9,26 +10,24 @@ import { h } from '../dom.js';
 import { copyButton, num, tokenChip } from '../figures.js';
 import { sentence } from '../hidden.js';
 import { precise } from '../numbers.js';
+import { get } from '../store.js';
 import { Part } from './part.js';
 import { TakeAlong } from './take-along.js';
 
 export class CellHeadline extends Part {
   begin() {
     this.watch(
-      (s) => [s.cell, s.trace.value, s.view, s.sources.value],
-      (cell, meta, view, sources) => {
-        const source = sources?.find((s) => s.id === view.source);
-        this.setAttribute('aria-busy', String(cell.busy));
-        if (cell.error) return this.show(h('p', { class: 'trouble', role: 'alert' }, cell.error));
+      (s) => [s.cell.busy],
+      (busy) => this.asks(busy),
+    );
+    this.watch(
+      (s) => [s.cell.value, s.cell.error, s.trace.value, commandOf(s), s.view.source],
+      (cell, error, meta, command, source) => {
+        if (error) return this.update(h('p', { class: 'trouble', role: 'alert' }, error));
         // What is still shown of another source keeps its own command.
-        if (meta && meta.source !== view.source && this.childElementCount > 0) return;
-        if (!cell.value || !meta || !source || !meta.tokens[cell.value.query.index]) return this.show();
-        this.show(
-          says(cell.value, meta),
-          place(cell.value, meta),
-          tools(source, { ...view, query: cell.value.query.index, key: cell.value.key.index }),
-          new TakeAlong('cell'),
-        );
+        if (meta && meta.source !== source && this.childElementCount > 0) return;
+        if (!cell || !meta || command === null || !meta.tokens[cell.query.index]) return this.update();
+        this.update(says(cell, meta), place(cell, meta), tools(cell, command), new TakeAlong('cell'));
       },
     );
   }
@@ -62,14 +61,23 @@ function place(cell, meta) {
   );
 }
 
-/** @param {Source} source @param {View} view */
-function tools(source, view) {
+/** The view of the cell that is shown, which is not always the one asked for. @param {Cell} cell @param {View} view */
+const viewOf = (cell, view) => ({ ...view, query: cell.query.index, key: cell.key.index });
+
+/** @param {State} state @returns {string | null} */
+function commandOf({ cell, view, sources }) {
+  const source = sources.value?.find((s) => s.id === view.source);
+  return cell.value && source ? cellCommand(source, viewOf(cell.value, view)) : null;
+}
+
+/** @param {Cell} cell @param {string} command */
+function tools(cell, command) {
   return h(
     'p',
     { class: 'tools' },
-    copyButton('Copy as command', () => cellCommand(source, view), 'copy-command'),
-    copyButton('Copy link', () => new URL(formatAddress(view), location.href).href, 'copy-link'),
-    h('code', { class: 'command', id: 'command' }, cellCommand(source, view)),
+    copyButton('Copy as command', () => command, 'copy-command'),
+    copyButton('Copy link', () => new URL(formatAddress(viewOf(cell, get().view)), location.href).href, 'copy-link'),
+    h('code', { class: 'command', id: 'command' }, command),
   );
 }
 

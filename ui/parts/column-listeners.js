@@ -4,7 +4,7 @@
 import { choose } from '../actions.js';
 import { h, vars } from '../dom.js';
 import { named, num, tokenChip } from '../figures.js';
-import { show } from '../numbers.js';
+import { columnProfile } from './column-profile.js';
 import { Part } from './part.js';
 import { TakeAlong } from './take-along.js';
 
@@ -14,14 +14,16 @@ const LISTED = 10;
 export class ColumnListeners extends Part {
   begin() {
     this.watch(
-      (s) => [s.column, s.trace.value, s.view.query],
-      (column, meta, query) => {
-        this.setAttribute('aria-busy', String(column.busy));
-        if (column.error) return this.show(h('p', { class: 'trouble', role: 'alert' }, column.error));
-        const { value } = column;
-        if (!value || !meta || value.weights.length !== meta.tokens.length || !meta.tokens[value.key.index])
-          return this.show();
-        this.show(...listeners(value, meta, query));
+      (s) => [s.column.busy],
+      (busy) => this.asks(busy),
+    );
+    this.watchInSight(
+      (s) => [s.column.value, s.column.error, s.trace.value, s.view.query],
+      (column, error, meta, query) => {
+        if (error) return this.update(h('p', { class: 'trouble', role: 'alert' }, error));
+        if (!column || !meta || column.weights.length !== meta.tokens.length || !meta.tokens[column.key.index])
+          return this.update();
+        this.update(...listeners(column, meta, query));
       },
     );
   }
@@ -55,7 +57,7 @@ function listeners(column, meta, query) {
       named('weight', 'weight'),
       ' here was taken from another row, so the sum may be anything.',
     ),
-    profile(column, query),
+    columnProfile(column, query),
     h(
       'ol',
       { class: 'budget' },
@@ -91,54 +93,6 @@ function listeners(column, meta, query) {
     ),
     new TakeAlong('column'),
   ];
-}
-
-/** The column as it stands, from the first query to the last. @param {Column} column @param {number | null} query */
-function profile(column, query) {
-  const canvas = h('canvas', {
-    class: 'profile',
-    role: 'img',
-    'aria-label': `The weights of the column from the first query to the last, the largest ${show(Math.max(...column.weights.map((w, i) => (column.mask[i] ? 0 : w))))}`,
-  });
-  requestAnimationFrame(() => paintProfile(canvas, column, query));
-  return h('div', { class: 'profile-box' }, canvas);
-}
-
-/** @param {HTMLCanvasElement} canvas @param {Column} column @param {number | null} query */
-function paintProfile(canvas, column, query) {
-  const { width, height } = canvas.getBoundingClientRect();
-  const ctx = canvas.getContext('2d');
-  if (!ctx || width === 0) return;
-  Object.assign(canvas, { width: Math.round(width * devicePixelRatio), height: Math.round(height * devicePixelRatio) });
-  ctx.scale(devicePixelRatio, devicePixelRatio);
-  const style = getComputedStyle(canvas);
-  const n = column.weights.length;
-  const visible = (/** @type {number} */ i) => (column.mask[i] ? 0 : column.weights[i]);
-  const most = column.weights.reduce((top, _, i) => Math.max(top, visible(i)), 1e-9);
-  const step = width / n;
-  // Where queries are narrower than pixels, the largest of each pixel.
-  const bars = Math.min(n, Math.ceil(width));
-  for (let b = 0; b < bars; b++) {
-    const [from, to] = [
-      Math.floor((b * n) / bars),
-      Math.max(Math.floor(((b + 1) * n) / bars), Math.floor((b * n) / bars) + 1),
-    ];
-    let top = 0;
-    let hidden = true;
-    for (let i = from; i < to; i++) {
-      top = Math.max(top, visible(i));
-      hidden &&= column.mask[i] !== null;
-    }
-    const x = (b * width) / bars;
-    const w = Math.max(0.6, width / bars - (step > 4 ? 1 : 0));
-    ctx.fillStyle = style.getPropertyValue(hidden ? '--hatch-line' : '--bar');
-    if (hidden) ctx.fillRect(x, height - 3, w, 3);
-    else ctx.fillRect(x, height - Math.max(1, (top / most) * height), w, Math.max(1, (top / most) * height));
-  }
-  if (query !== null) {
-    ctx.fillStyle = style.getPropertyValue('--q');
-    ctx.fillRect((query + 0.5) * step - 1, 0, 2, height);
-  }
 }
 
 /** @param {number} weight @param {number} most */

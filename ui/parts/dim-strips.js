@@ -3,6 +3,7 @@
 /** @import { Term } from '../store.js' */
 import { h } from '../dom.js';
 import { num } from '../figures.js';
+import { themeInks } from '../theme-inks.js';
 import { Part } from './part.js';
 
 /** @typedef {{name: string, term: Term, values: number[]}} Lane */
@@ -19,11 +20,28 @@ export class DimStrips extends Part {
   /** @type {number | null} */
   #at = null;
   #soon = 0;
+  /** @type {WeakMap<Element, number>} */
+  #widths = new WeakMap();
+
+  /** Other numbers in the same lanes. @param {DimStrips} next */
+  become({ lanes, hint }) {
+    const same =
+      lanes.length === this.lanes.length &&
+      lanes.every(({ name, term }, i) => name === this.lanes[i].name && term === this.lanes[i].term);
+    Object.assign(this, { lanes, hint });
+    if (!same) {
+      this.disconnectedCallback();
+      return this.begin();
+    }
+    if (this.#at !== null) this.#at = Math.min(this.#at, lanes[0].values.length - 1);
+    this.#name();
+    this.#say();
+    this.#drawSoon();
+  }
 
   begin() {
-    this.#canvases = this.lanes.map((lane) =>
-      h('canvas', { role: 'img', 'aria-label': `${lane.name}: ${lane.values.length} entries as bars` }),
-    );
+    this.#canvases = this.lanes.map(() => h('canvas', { role: 'img' }));
+    this.#name();
     this.replaceChildren(
       ...this.lanes.map((lane, i) =>
         h(
@@ -35,9 +53,14 @@ export class DimStrips extends Part {
       ),
       this.#readout,
     );
-    const resize = new ResizeObserver(() => this.#draw());
-    resize.observe(this);
+    // So sizes are known without asking, which would lay the page out once more.
+    const resize = new ResizeObserver((entries) => {
+      for (const { target, contentRect } of entries) this.#widths.set(target, contentRect.width);
+      this.#draw();
+    });
+    for (const canvas of this.#canvases) resize.observe(canvas);
     this.until(() => resize.disconnect());
+    this.until(() => cancelAnimationFrame(this.#soon));
     this.watch(
       (s) => [s.theme],
       () => this.#drawSoon(),
@@ -49,6 +72,12 @@ export class DimStrips extends Part {
       canvas.addEventListener('pointerleave', () => this.#point(null));
     }
     this.#say();
+  }
+
+  #name() {
+    this.lanes.forEach(({ name, values }, i) =>
+      this.#canvases[i].setAttribute('aria-label', `${name}: ${values.length} entries as bars`),
+    );
   }
 
   /** @param {number | null} at */
@@ -79,12 +108,11 @@ export class DimStrips extends Part {
   #draw() {
     cancelAnimationFrame(this.#soon);
     this.#soon = 0;
-    // All is read before anything is drawn: a canvas that changes its size lays the page out anew.
-    const widths = this.#canvases.map((canvas) => canvas.clientWidth);
-    const style = getComputedStyle(document.documentElement);
-    const line = style.getPropertyValue('--line');
-    const inks = this.lanes.map(({ term }) => style.getPropertyValue(`--${term}`));
-    this.lanes.forEach((lane, i) => drawLane(this.#canvases[i], lane, this.#at, widths[i], inks[i], line));
+    const { inks } = themeInks();
+    this.lanes.forEach((lane, i) => {
+      const canvas = this.#canvases[i];
+      drawLane(canvas, lane, this.#at, this.#widths.get(canvas) ?? 0, inks[lane.term], inks.line);
+    });
   }
 }
 
@@ -108,9 +136,11 @@ export function dimStrips(lanes, hint = '') {
 function drawLane(canvas, lane, at, width, ink, line) {
   const ctx = canvas.getContext('2d');
   if (!ctx || width === 0) return;
-  canvas.width = Math.round(width * devicePixelRatio);
-  canvas.height = Math.round(HEIGHT * devicePixelRatio);
+  const [w, t] = [Math.round(width * devicePixelRatio), Math.round(HEIGHT * devicePixelRatio)];
+  // A canvas that changes its size lays the page out anew.
+  if (canvas.width !== w || canvas.height !== t) Object.assign(canvas, { width: w, height: t });
   ctx.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+  ctx.clearRect(0, 0, width, HEIGHT);
   const most = Math.max(1e-12, ...lane.values.map(Math.abs));
   const step = width / lane.values.length;
   ctx.fillStyle = line;

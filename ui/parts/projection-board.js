@@ -27,7 +27,7 @@ export class ProjectionBoard extends Part {
   #pick = null;
 
   begin() {
-    this.watch(
+    this.watchInSight(
       (s) => [s.worked.value, s.trace.value, s.view.query, s.view.key],
       (...now) => this.#draw(now[0], now[1], get().view),
     );
@@ -36,7 +36,7 @@ export class ProjectionBoard extends Part {
   /** @param {Worked | null} worked @param {Meta | null} meta @param {View} view */
   #draw(worked, meta, view) {
     this.hidden = !worked || !meta;
-    if (!worked || !meta) return this.show();
+    if (!worked || !meta) return this.update();
     const pick = this.#pick ?? { which: 'q', row: view.query ?? 0, column: 0 };
     const choose = (/** @type {Pick} */ next) => {
       this.#pick = next;
@@ -46,7 +46,7 @@ export class ProjectionBoard extends Part {
         `${which.toUpperCase()} of ${spoken(meta.tokens[row])}, ${worked.dims[KINDS[which].dims][column]}: ${this.querySelector('.terms')?.textContent}`,
       );
     };
-    this.show(
+    this.update(
       h('h2', null, 'Three projections of the same tokens'),
       h(
         'p',

@@ -14,7 +14,11 @@ export class RowAnswer extends Part {
       ({ row, trace, view }) => [row.value, trace.value, view.layer, view.head, view.query, view.key],
       (row, meta, layer, head, query, key) => {
         const [most] = row?.strongest ?? [];
-        if (!row || !meta || !most || !fits(row, meta, { layer, head, query })) return this.show();
+        // While the next row is on its way the last answer keeps its place, unseen: the map below must not move.
+        const here = row !== null && meta !== null && fits(row, meta, { layer, head, query });
+        this.classList.toggle('on-its-way', !here);
+        if (!here) return;
+        if (!most) return this.show();
         this.show(
           h(
             'p',

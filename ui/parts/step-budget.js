@@ -1,7 +1,6 @@
 // Step 5: the row as a budget. Every query has exactly 1 to give away.
 
-/** @import { Meta, Row, Worked } from '../contract.js' */
-/** @import { View } from '../address.js' */
+/** @import { Meta, Row } from '../contract.js' */
 import { choose } from '../actions.js';
 import { h, vars } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
@@ -19,19 +18,15 @@ const LISTED = 10;
 
 export class StepBudget extends Part {
   begin() {
-    this.watch(
-      (s) => [s.row, s.trace.value, s.view.key, s.worked.value, s.view],
-      (row, meta, key, worked, view) => {
-        if (row.error)
-          return this.show(stepBlock(5, 'The row is a budget', h('p', { class: 'trouble', role: 'alert' }, row.error)));
-        if (
-          !row.value ||
-          !meta ||
-          row.value.weights.length !== meta.tokens.length ||
-          !meta.tokens[row.value.query.index]
-        )
-          return this.show();
-        this.show(stepBlock(5, 'The row is a budget of exactly 1', ...budget(row.value, meta, key, worked, view)));
+    this.watchInSight(
+      (s) => [s.row.value, s.row.error, s.trace.value, s.view.key, s.worked.value, s.view.causal],
+      (row, error, meta, key, worked, causal) => {
+        if (error)
+          return this.update(stepBlock(5, 'The row is a budget', h('p', { class: 'trouble', role: 'alert' }, error)));
+        if (!row || !meta || row.weights.length !== meta.tokens.length || !meta.tokens[row.query.index])
+          return this.update();
+        const before = causal && worked ? worked.weights_unmasked[row.query.index] : null;
+        this.update(stepBlock(5, 'The row is a budget of exactly 1', ...budget(row, meta, key, before)));
       },
     );
   }
@@ -41,10 +36,9 @@ export class StepBudget extends Part {
  * @param {Row} row
  * @param {Meta} meta
  * @param {number | null} key
- * @param {Worked | null} worked
- * @param {View} view
+ * @param {number[] | null} before  its weights before the causal mask
  */
-function budget(row, meta, key, worked, view) {
+function budget(row, meta, key, before) {
   const order = row.weights
     .map((_, j) => j)
     .filter((j) => row.mask[j] === null)
@@ -54,9 +48,8 @@ function budget(row, meta, key, worked, view) {
   if (key !== null && row.mask[key] === null && !listed.includes(key)) listed.push(key);
   const rest = order.length - listed.length;
   const given = listed.reduce((sum, j) => sum + row.weights[j], 0);
-  const sink = Math.max(0, 1 - row.row_sum);
+  const sink = row.sink ?? 0;
   const remainder = Math.max(0, row.row_sum - given);
-  const before = view.causal && worked ? worked.weights_unmasked[row.query.index] : null;
   const most = Math.max(row.strongest[0]?.weight ?? 0, ...(before ?? []), remainder, 1e-9);
   const query = tokenChip(meta.tokens[row.query.index], row.query.index, 'q');
   if (row.visible === 0) return [h('p', null, query, ' sees nothing: every weight is 0, and so is the output.')];
@@ -85,7 +78,7 @@ function budget(row, meta, key, worked, view) {
             num(remainder, 'weight'),
           )
         : null,
-      sink > 1e-6
+      row.sink !== null
         ? h(
             'li',
             { class: 'rest' },
@@ -99,7 +92,7 @@ function budget(row, meta, key, worked, view) {
         { class: 'total' },
         h('span', null, 'sum'),
         h('span', null),
-        num(row.row_sum + (sink > 1e-6 ? sink : 0), 'weight'),
+        num(row.row_sum + sink, 'weight'),
       ),
     ),
     rowFacts(row.entropy, row.mask[0] === null ? row.weights[0] : null),

@@ -11,12 +11,12 @@ import { Part } from './part.js';
 
 export class StepMask extends Part {
   begin() {
-    this.watch(
+    this.watchInSight(
       (s) => [s.cell.value, s.trace.value, s.worked.value],
       (cell, meta, worked) => {
         const site = cell && meta && siteOf(meta, cell);
-        if (!cell || !meta?.tokens[cell.query.index] || !site) return this.show();
-        this.show(
+        if (!cell || !meta?.tokens[cell.query.index] || !site) return this.update();
+        this.update(
           stepBlock(
             3,
             'The mask',

@@ -7,6 +7,7 @@ import { named, num, stepBlock, tokenChip } from '../figures.js';
 import { math, op, sub, sym, vec } from '../formula.js';
 import { matrix } from '../matrix.js';
 import { percent, together } from '../numbers.js';
+import { sameRow } from '../same-row.js';
 import { dimStrips } from './dim-strips.js';
 import { Part } from './part.js';
 
@@ -15,21 +16,21 @@ const LISTED = 5;
 
 export class StepMix extends Part {
   begin() {
-    this.watch(
-      (s) => [s.cell.value, s.row.value, s.values, s.trace.value, s.worked.value],
-      (cell, row, values, meta, worked) => {
+    this.watchInSight(
+      (s) => [s.cell.value, s.row.value, s.values.value, s.values.error, s.trace.value, s.worked.value],
+      (cell, row, values, error, meta, worked) => {
         if (!cell || !row || !meta?.tokens[cell.query.index] || row.weights.length !== meta.tokens.length)
-          return this.show();
+          return this.update();
+        // The other one is on its way.
+        if (!sameRow(cell, row)) return;
         const short = cell.v.length <= WRITTEN_OUT;
-        this.show(
+        this.update(
           stepBlock(
             6,
             'What is mixed in',
             ...intro(cell, meta),
-            values.error ? h('p', { class: 'trouble', role: 'alert' }, values.error) : null,
-            short && values.value
-              ? table(cell, row, values.value, meta, worked)
-              : strips(cell, row, values.value, meta),
+            error ? h('p', { class: 'trouble', role: 'alert' }, error) : null,
+            short && values ? table(cell, row, values, meta, worked) : strips(cell, row, values, meta),
             worked ? added(cell, worked) : null,
           ),
         );

@@ -9,9 +9,9 @@ import { Part } from './part.js';
 
 export class StepScale extends Part {
   begin() {
-    this.watch(
+    this.watchInSight(
       (s) => [s.cell.value],
-      (cell) => (cell ? this.show(stepBlock(2, 'The scale', ...scaled(cell))) : this.show()),
+      (cell) => (cell ? this.update(stepBlock(2, 'The scale', ...scaled(cell))) : this.update()),
     );
   }
 }
@@ -24,7 +24,7 @@ function scaled(cell) {
     ? over(val(1, null, '1'), root(val(d, null, String(d))))
     : val(cell.scale, null, tidy(cell.scale));
   const dot = [vec('q', 'q'), op('·'), vec('k', 'k')];
-  const before = cell.dot * cell.scale;
+  const before = cell.scaled;
   const steps = [
     math(
       `score = q·k times the scale = ${show(cell.dot)} times ${show(cell.scale)} = ${show(before)}`,
@@ -41,32 +41,34 @@ function scaled(cell) {
       val(before, 'score'),
     ),
   ];
-  if (cell.softcap) {
-    const capped = cell.softcap * Math.tanh(before / cell.softcap);
+  let at = before;
+  if (cell.softcap !== null) {
+    at = cell.softcap * Math.tanh(before / cell.softcap);
     steps.push(
       math(
-        `then softcap: ${show(capped)}`,
+        `then softcap: ${show(at)}`,
         sub(sym('s', 'score'), sym('cap')),
         op('='),
         val(cell.softcap),
         call('tanh', over(val(before, 'score'), val(cell.softcap))),
         op('='),
-        val(capped, 'score'),
+        val(at, 'score'),
       ),
     );
   }
-  if (cell.bias) {
-    const sum = (cell.score ?? 0) - cell.bias;
+  for (const [name, term] of added(cell)) {
+    const sum = at + term;
     steps.push(
       math(
-        `plus a bias of ${show(cell.bias)}`,
-        sym('s', 'score'),
+        `plus ${show(term)}, ${name}: ${show(sum)}`,
+        sub(sym('s', 'score'), sym(name)),
         op('='),
-        group(val(sum, 'score'), op('+'), fenced(cell.bias)),
+        group(val(at, 'score'), op('+'), fenced(term)),
         op('='),
-        val(cell.score, 'score'),
+        val(sum, 'score'),
       ),
     );
+    at = sum;
   }
   return [
     usual
@@ -81,5 +83,13 @@ function scaled(cell) {
     ...steps,
   ];
 }
+
+/** What is added to the score, in order, by name. @param {Cell} cell @returns {[string, number][]} */
+const added = (cell) =>
+  /** @type {[string, number | null][]} */ ([
+    ['ALiBi', cell.alibi],
+    ['relative position', cell.relative_bias],
+    ['bias', cell.bias],
+  ]).flatMap(([name, term]) => (term === null ? [] : [[name, term]]));
 
 customElements.define('step-scale', StepScale);

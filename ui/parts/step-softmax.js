@@ -5,15 +5,16 @@ import { h, m } from '../dom.js';
 import { named, num, stepBlock } from '../figures.js';
 import { call, fenced, math, op, sym, val } from '../formula.js';
 import { show } from '../numbers.js';
+import { sameRow } from '../same-row.js';
 import { Part } from './part.js';
 
 export class StepSoftmax extends Part {
   begin() {
-    this.watch(
+    this.watchInSight(
       (s) => [s.cell.value, s.row.value],
       (cell, row) => {
-        if (!cell) return this.show();
-        this.show(
+        if (!cell) return this.update();
+        this.update(
           stepBlock(
             4,
             'Softmax turns scores into shares',
@@ -45,10 +46,10 @@ function hidden() {
 function shares(cell, row) {
   const lse = () => m('mi', { mathvariant: 'normal' }, 'lse');
   const sees =
-    row && row.query.index === cell.query.index
+    row && sameRow(cell, row)
       ? `the ${row.visible} keys this query sees`
       : 'all keys this query sees';
-  const sink = cell.row_sum < 1 - 1e-6 ? ', and the head’s sink' : '';
+  const sink = cell.sink !== null ? ', and the head’s sink' : '';
   return [
     h(
       'p',

@@ -15,12 +15,12 @@ const LARGEST = 5;
 
 export class StepVectors extends Part {
   begin() {
-    this.watch(
+    this.watchInSight(
       (s) => [s.cell.value, s.trace.value, s.worked.value],
       (cell, meta, worked) => {
-        if (!cell || !meta?.tokens[cell.query.index]) return this.show();
+        if (!cell || !meta?.tokens[cell.query.index]) return this.update();
         const body = cell.q.length <= WRITTEN_OUT ? writtenOut(cell, meta, worked) : longVectors(cell, meta);
-        this.show(stepBlock(1, 'Two vectors meet, entry by entry', ...body));
+        this.update(stepBlock(1, 'Two vectors meet, entry by entry', ...body));
       },
     );
   }
@@ -205,33 +205,34 @@ function longVectors(cell, meta) {
 
 /** Every entry, made only when asked for. @param {Cell} cell */
 function allEntries(cell) {
-  const body = h('div', { class: 'wide' });
-  const details = h(
+  const fill = (/** @type {Event} */ event) => {
+    const details = /** @type {HTMLDetailsElement} */ (event.currentTarget);
+    if (details.open) details.querySelector('.wide')?.replaceChildren(entries(cell));
+  };
+  return h(
     'details',
-    { class: 'meanings', 'data-keep': 'all' },
+    { class: 'meanings', 'data-keep': 'all', ontoggle: fill },
     h('summary', null, `All ${cell.q.length} entries`),
-    body,
+    h('div', { class: 'wide' }),
   );
-  details.addEventListener('toggle', () => {
-    if (!details.open || body.firstChild) return;
-    body.append(
+}
+
+/** @param {Cell} cell */
+function entries(cell) {
+  return h(
+    'table',
+    { class: 'vectors tall' },
+    cell.q.map((q, i) =>
       h(
-        'table',
-        { class: 'vectors tall' },
-        cell.q.map((q, i) =>
-          h(
-            'tr',
-            null,
-            h('th', { scope: 'row' }, i),
-            h('td', null, num(q, 'q')),
-            h('td', null, num(cell.k[i], 'k')),
-            h('td', null, num(cell.products[i], 'score')),
-          ),
-        ),
+        'tr',
+        null,
+        h('th', { scope: 'row' }, i),
+        h('td', null, num(q, 'q')),
+        h('td', null, num(cell.k[i], 'k')),
+        h('td', null, num(cell.products[i], 'score')),
       ),
-    );
-  });
-  return details;
+    ),
+  );
 }
 
 customElements.define('step-vectors', StepVectors);

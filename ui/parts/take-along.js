@@ -14,7 +14,6 @@ import { lookOf } from '../shades.js';
 import { spreadJson, spreadTable, toCsv } from '../table.js';
 import { give } from '../take.js';
 import { get } from '../store.js';
-import { HeadGrid } from './head-grid.js';
 import { Part } from './part.js';
 
 /** @typedef {'map' | 'row' | 'cell' | 'heads' | 'column' | 'text'} What */
@@ -48,6 +47,14 @@ export class TakeAlong extends Part {
 
   /** @type {What} */
   what = 'map';
+
+  /** The same again is the same. @param {TakeAlong} next */
+  become(next) {
+    if (next.what === this.what) return;
+    this.what = next.what;
+    this.disconnectedCallback();
+    this.begin();
+  }
 
   begin() {
     const { what } = this.dataset;
@@ -104,7 +111,9 @@ export class TakeAlong extends Part {
 
 /** The PNG of all heads is drawn by the page, which has them at hand. @param {What} what */
 async function printed(what) {
-  const grid = what === 'heads' ? document.querySelector('head-grid') : null;
+  if (what !== 'heads') return null;
+  const { HeadGrid } = await import('./head-grid.js');
+  const grid = document.querySelector('head-grid');
   return grid instanceof HeadGrid ? { blob: await grid.print(), name: nameNow(what, 'png') } : null;
 }
 

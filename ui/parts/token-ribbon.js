@@ -1,20 +1,30 @@
 // The text itself, shaded by the row in view: where does this token look? A click on a word makes
 // it the one that asks.
 
-/** @import { Meta, Row } from '../contract.js' */
-/** @import { View } from '../address.js' */
+/** @import { Meta, Token } from '../contract.js' */
+/** @import { Palette, Theme } from '../palette.js' */
+/** @import { State } from '../store.js' */
 import { letAsk } from '../actions.js';
-import { get } from '../store.js';
 import { h } from '../dom.js';
 import { named, tokenText } from '../figures.js';
 import { show } from '../numbers.js';
 import { lookOf, placesOf, shadeOf } from '../shades.js';
+import { inSight, lookOutFor, whenFree } from '../sight.js';
+import { get } from '../store.js';
 import { direction, spoken } from '../tokens.js';
 import { Part } from './part.js';
 import { RowAnswer } from './row-answer.js';
 
 /** More words than this are not a ribbon any more; then those around the query are shown. */
 const MOST = 600;
+/** Words that are shaded at one go. */
+const STRETCH = 24;
+
+/** Levels beside those of the ramp, 0 to 255. */
+const HIDDEN = -1;
+const UNKNOWN = -2;
+
+/** @typedef {{box: HTMLElement, from: number, to: number, stop: () => void}} Stretch */
 
 export class TokenRibbon extends Part {
   #line = h('p', { class: 'ribbon' });
@@ -26,28 +36,25 @@ export class TokenRibbon extends Part {
   #pointed;
   /** @type {unknown} */
   #of = null;
+  /** The same words a few at a time. @type {Stretch[]} */
+  #stretches = [];
+  /** The words of the cell in view. @type {HTMLButtonElement[]} */
+  #marked = [];
 
   begin() {
     this.#line.addEventListener('keydown', walk);
     this.watch(
-      (s) => [s.trace.value, s.row.value, s.view, s.theme],
-      (meta, row, view, theme) => {
+      (s) => [s.trace.value, s.view.query, s.view.key],
+      (meta, query, key) => {
         if (!meta) return this.show();
-        this.#lay(meta, view.query ?? 0);
-        const fits = row !== null && row.weights.length === meta.tokens.length;
-        const places = fits
-          ? placesOf(
-              row.weights.map((w, j) => (row.mask[j] ? -1 : w)),
-              view,
-              meta,
-              true,
-            )
-          : [];
-        this.#words.forEach((word, i) =>
-          shade(word, this.#from + i, meta, fits ? row : null, view, theme, places[this.#from + i] ?? 0),
-        );
-        this.#follow(view.query ?? 0);
+        if (this.#lay(meta, query ?? 0)) this.#shade(get());
+        this.#mark(query, key);
+        this.#follow(query ?? 0);
       },
+    );
+    this.watch(
+      (s) => [s.trace.value, s.row.value, s.theme, s.view.scale, s.view.palette, s.view.range, s.view.leftOut],
+      () => this.#shade(get()),
     );
     this.watch(
       (s) => [s.hover],
@@ -59,23 +66,45 @@ export class TokenRibbon extends Part {
     );
   }
 
-  /** @param {Meta} meta @param {number} query */
+  /** @param {Meta} meta @param {number} query @returns {boolean}  the words are new ones */
   #lay(meta, query) {
     const { tokens } = meta;
     const there = this.#of === tokens && query >= this.#from && query < this.#from + this.#words.length;
-    if (there) return;
+    if (there) return false;
     const had = this.contains(document.activeElement);
     this.#of = tokens;
     this.#line.dir = direction(tokens);
     this.#from = Math.max(0, Math.min(tokens.length - MOST, query - MOST / 2));
     const slice = tokens.slice(this.#from, this.#from + MOST);
     this.#words = slice.map((token, i) =>
-      h('button', { type: 'button', class: 'word', onclick: () => letAsk(this.#from + i) }, tokenText(token)),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'word',
+          tabindex: '-1',
+          'aria-pressed': 'false',
+          'aria-label': nameOf(token, this.#from + i),
+          onclick: () => letAsk(this.#from + i),
+        },
+        tokenText(token),
+      ),
     );
+    this.#marked = [];
     const spaced = tokens.every((token) => !/\s/.test(token.text));
-    this.#line.replaceChildren(
-      ...slice.flatMap((token, i) => [this.#words[i], spaced ? ' ' : token.text.includes('\n') ? h('br', null) : '']),
-    );
+    for (const { stop } of this.#stretches.splice(0)) stop();
+    for (let at = 0; at < slice.length; at += STRETCH) {
+      const words = slice
+        .slice(at, at + STRETCH)
+        .flatMap((token, i) => [
+          this.#words[at + i],
+          spaced ? ' ' : token.text.includes('\n') ? h('br', null) : '',
+        ]);
+      const box = h('span', null, words);
+      const from = this.#from + at;
+      this.#stretches.push({ box, from, to: from + Math.min(STRETCH, slice.length - at), stop: lookOutFor(box) });
+    }
+    this.#line.replaceChildren(...this.#stretches.map(({ box }) => box));
     this.show(
       h(
         'div',
@@ -94,6 +123,49 @@ export class TokenRibbon extends Part {
       meta.kind === 'example' && story(),
     );
     if (had) this.#words[query - this.#from]?.focus({ preventScroll: true });
+    return true;
+  }
+
+  /** The word that asks and the one that answers. @param {number | null} query @param {number | null} key */
+  #mark(query, key) {
+    const [asks, answers] = [query, key].map((i) => (i === null ? undefined : this.#words[i - this.#from]));
+    for (const word of new Set([...this.#marked, asks, answers])) {
+      if (!word) continue;
+      word.classList.toggle('asks', word === asks);
+      word.classList.toggle('answers', word === answers);
+      // One stop for the Tab key; arrows go from word to word.
+      word.tabIndex = word === asks ? 0 : -1;
+      word.setAttribute('aria-pressed', String(word === asks));
+    }
+    this.#marked = [asks, answers].filter((word) => word !== undefined);
+  }
+
+  /** What is in sight now, the rest when there is time: a long text is hundreds of words. @param {State} state */
+  #shade({ trace, row: asked, view, theme }) {
+    const meta = trace.value;
+    if (!meta || this.#words.length === 0) return;
+    const row = asked.value?.weights.length === meta.tokens.length ? asked.value : null;
+    const weights = row ? row.weights.map((w, j) => (row.mask[j] ? -1 : w)) : [];
+    const places = placesOf(weights, view, meta, true);
+    const { palette } = lookOf(view, meta);
+    const levels = weights.map((weight, j) => (weight < 0 ? HIDDEN : Math.round(places[j] * 255)));
+    const each = (/** @type {Stretch} */ { from, to }, /** @type {(word: HTMLElement, j: number) => void} */ draw) => {
+      for (let j = from; j < to; j++) draw(this.#words[j - this.#from], j);
+    };
+    const paint = (/** @type {HTMLElement} */ word, /** @type {number} */ j) =>
+      dye(word, levels[j] ?? UNKNOWN, theme, palette);
+    const name = (/** @type {HTMLElement} */ word, /** @type {number} */ j) => {
+      const says = !row ? '' : row.mask[j] ? ', hidden' : `, weight ${show(row.weights[j])}`;
+      const label = `${nameOf(meta.tokens[j], j)}${says}`;
+      if (word.getAttribute('aria-label') !== label) word.setAttribute('aria-label', label);
+    };
+    for (const stretch of this.#stretches) {
+      if (inSight(stretch.box)) each(stretch, paint);
+      whenFree(stretch.box, () => {
+        each(stretch, paint);
+        each(stretch, name);
+      });
+    }
   }
 
   /** Keeps the word that asks in sight, and the focus on it. @param {number} query */
@@ -124,32 +196,27 @@ const story = () =>
     ' has to find the robot or the patient. One attention head decides here, and every number of its decision can be read below.',
   );
 
+/** How each word is shaded now. @type {WeakMap<HTMLElement, string>} */
+const dyes = new WeakMap();
+
 /**
- * @param {HTMLButtonElement} word
- * @param {number} index
- * @param {Meta} meta
- * @param {Row | null} row
- * @param {View} view
- * @param {'light' | 'dark'} theme
- * @param {number} place  of its weight on the ramp
+ * @param {HTMLElement} word
+ * @param {number} level
+ * @param {Theme} theme
+ * @param {Palette} palette
  */
-function shade(word, index, meta, row, view, theme, place) {
-  const weight = row?.weights[index] ?? null;
-  const hidden = row !== null && row.mask[index] !== null;
-  const asks = index === view.query;
-  word.className = ['word', asks && 'asks', index === view.key && 'answers', hidden && 'hidden']
-    .filter(Boolean)
-    .join(' ');
-  // One stop for the Tab key; arrows go from word to word.
-  word.tabIndex = asks ? 0 : -1;
-  word.setAttribute('aria-pressed', String(asks));
-  const says = weight === null ? '' : hidden ? ', hidden' : `, weight ${show(weight)}`;
-  word.setAttribute('aria-label', `token ${index}, ${spoken(meta.tokens[index])}${says}`);
-  if (weight === null || hidden) return word.removeAttribute('style');
-  const { ground, ink } = shadeOf(theme, lookOf(view, meta).palette, Math.round(place * 255), 256);
-  word.style.setProperty('--shade', ground);
-  word.style.setProperty('--ink-on', ink);
+function dye(word, level, theme, palette) {
+  const name = level < 0 ? String(level) : `${level} ${theme} ${palette}`;
+  if (dyes.get(word) === name) return;
+  dyes.set(word, name);
+  word.classList.toggle('hidden', level === HIDDEN);
+  const { ground, ink } = level < 0 ? { ground: '', ink: '' } : shadeOf(theme, palette, level, 256);
+  word.style.backgroundColor = ground;
+  word.style.color = ink;
 }
+
+/** @param {Token} token @param {number} index */
+const nameOf = (token, index) => `token ${index}, ${spoken(token)}`;
 
 /** @param {KeyboardEvent} event */
 function walk(event) {

@@ -51,7 +51,7 @@ fn what_it_cannot_read_is_said() -> Result<()> {
     let x = tensor((1, 6, 2, 8), 1.0)?;
     let params = Params::for_head_dim(8);
     let message = |q: &Tensor, k: &Tensor| attention(q, k, k, &params, Isa::detect()).unwrap_err().to_string();
-    assert!(message(&x.to_dtype(DType::F64)?, &x).contains("f32 tensors on the CPU, not F64"));
+    assert!(message(&x.to_dtype(DType::F64)?, &x).contains("all of f32, f16, bf16 or f64, not F64, F32 and F32"));
     assert!(message(&x, &x.transpose(2, 3)?).contains("unit stride in the innermost dimension, not 8"));
     assert!(message(&x, &tensor((1, 6, 2, 4), 1.0)?).contains("k head_dim is 4, but must be 8, as in q"));
     Ok(())

@@ -37,7 +37,17 @@ pub struct Cell {
     pub dot: f64,
     /// What the sum is multiplied by.
     pub scale: f32,
-    /// scale * dot as the kernel computes it, in f32, before the mask hides anything.
+    /// scale * dot as the kernel computes it, in f32.
+    pub scaled: f64,
+    /// c of softcap, c tanh(scaled / c); null where scores are not capped.
+    pub softcap: Option<f32>,
+    /// What ALiBi adds, -slope |p - j|; null where it is not in use.
+    pub alibi: Option<f32>,
+    /// What the relative-position table adds; null where there is none.
+    pub relative_bias: Option<f32>,
+    /// What the bias adds; null where there is none.
+    pub bias: Option<f32>,
+    /// The sum of all that, as the kernel computes it, before the mask hides anything.
     pub score: f64,
     /// Why the query does not see the key; null where it does.
     pub mask: Option<&'static str>,
@@ -49,12 +59,40 @@ pub struct Cell {
     pub weight: f64,
     /// The sum of all weights of the row.
     pub row_sum: f64,
+    /// The weight that the head's sink takes of the row; null where there is none.
+    pub sink: Option<f64>,
     /// The value vector, (v_head_dim).
     pub v: Vec<f32>,
     /// The row's output z, (v_head_dim): the sum of weight * v over all keys.
     pub out: Vec<f32>,
     /// The weighted value vector's part of out: |A_ij v_j| / sum over j of |A_ij v_j|.
     pub share: f64,
+}
+
+impl Cell {
+    /// How q . k becomes the score: what is done at each step, and what is there then. The last is the score.
+    pub fn steps(&self) -> Vec<(String, f64)> {
+        let mut at = self.scaled;
+        let mut steps = vec![(format!("× scale {}", self.scale), at)];
+        if let Some(softcap) = self.softcap {
+            let c = f64::from(softcap);
+            at = c * (at / c).tanh();
+            steps.push((format!("softcap {softcap}: {softcap} tanh(s / {softcap})"), at));
+        }
+        let added = [("ALiBi", self.alibi), ("relative position", self.relative_bias), ("bias", self.bias)];
+        for (name, term) in added {
+            if let Some(term) = term {
+                at += f64::from(term);
+                let sign = if term < 0.0 { '−' } else { '+' };
+                steps.push((format!("{sign} {} {name}", term.abs()), at));
+            }
+        }
+        if let Some((what, value)) = steps.last_mut() {
+            what.push_str(" = score");
+            *value = self.score;
+        }
+        steps
+    }
 }
 
 impl Trace {
@@ -68,6 +106,7 @@ impl Trace {
         tokens::check(site.kv_len(), "key", key)?;
         let recall = site.recall(Isa::detect())?;
         let cell = recall.cell(0, at.head, query, key)?;
+        let steps = recall.steps(0, at.head, query, key)?;
         let row = recall.tile(0, at.head, query..query + 1, 0..site.kv_len())?.weights;
         let kv_head = site.kv_head(at.head);
         let (q, k, v) = (site.q.row(query, at.head), site.k.row(key, kv_head), site.v.row(key, kv_head));
@@ -88,12 +127,18 @@ impl Trace {
             dot: products.iter().sum(),
             products,
             scale: site.params.scale,
+            scaled: steps.scaled,
+            softcap: site.params.softcap,
+            alibi: steps.alibi,
+            relative_bias: steps.relative,
+            bias: steps.bias,
             score: cell.score,
             mask: cell.hidden.map(|hidden| hidden.name()),
             lse: finite(cell.lse),
             log_weight: finite(cell.log_weight),
             weight: cell.weight,
             row_sum: row.iter().sum(),
+            sink: site.sink_weight(at.head, cell.lse),
             v: v.to_vec(),
             out: site.out.row(query, at.head).to_vec(),
             share: if all_moved == 0.0 { 0.0 } else { moved(key, cell.weight) / all_moved },

@@ -156,7 +156,7 @@ fn rows(site: &Site, recall: &Recall, head: usize, queries: Range<usize>) -> Res
             sums.difference = larger(sums.difference, (mixed - f64::from(*out)).abs());
         }
         let visible = mask.span(query);
-        if visible.is_empty() {
+        if mask.sees_nothing(0, head, query) {
             continue;
         }
         let cells = at * keys.len() + visible.start - keys.start..at * keys.len() + visible.end - keys.start;
@@ -168,10 +168,11 @@ fn rows(site: &Site, recall: &Recall, head: usize, queries: Range<usize>) -> Res
         // Where there are more queries than keys, the first ones stand before the first key.
         let position = site.kv_len() as i64 - site.q_len() as i64 + query as i64;
         let whole = whole_row(weights, scores, recall.lse(0, head, query)?, position as f64 - visible.start as f64);
+        let sink = site.sink_weight(head, recall.lse(0, head, query)?).unwrap_or(0.0);
         sums.rows += 1.0;
         sums.entropy += no_less_than_0(whole.entropy);
         sums.first += weight_of(0);
-        sums.row_sum_error = larger(sums.row_sum_error, (whole.sum - 1.0).abs());
+        sums.row_sum_error = larger(sums.row_sum_error, (whole.sum + sink - 1.0).abs());
         if site.kind != SiteKind::Cross {
             sums.own += weight_of(position);
             sums.distance += whole.distance;

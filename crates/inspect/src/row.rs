@@ -26,8 +26,10 @@ pub struct Row {
     pub mask: Vec<Option<&'static str>>,
     /// Natural log of the row's sum of exponentials; null for a mean, and for a row that sees nothing.
     pub lse: Option<f64>,
-    /// The sum of the weights: 1, or 0 for a row that sees nothing.
+    /// The sum of the weights: 1 less what a sink takes, or 0 for a row that sees nothing.
     pub row_sum: f64,
+    /// The weight that the head's sink takes; null where there is none.
+    pub sink: Option<f64>,
     /// -sum of A ln A, in nats.
     pub entropy: f64,
     /// How many keys it sees.
@@ -57,21 +59,21 @@ impl Trace {
         tokens::check(site.q_len(), "query", query)?;
         let recall = site.recall(Isa::detect())?;
         let lse = recall.lse(0, at.head, query)?;
-        let visible = recall.mask().span(query);
         let tile = recall.tile(0, at.head, query..query + 1, 0..site.kv_len())?;
+        let mask: Vec<_> = (0..site.kv_len()).map(|key| recall.mask().hidden(0, at.head, query, key)).collect();
+        let visible = || (0..mask.len()).filter(|key| mask[*key].is_none());
         Ok(Row {
             layer: at.layer,
             head: Pick::Head(at.head),
             site: at.site,
             query: self.token(query),
-            mask: (0..site.kv_len())
-                .map(|key| recall.mask().hidden(0, at.head, query, key).map(|hidden| hidden.name()))
-                .collect(),
             lse: lse.is_finite().then_some(lse),
             row_sum: tile.weights.iter().sum(),
-            entropy: entropy(&tile.weights[visible.clone()], &tile.scores[visible.clone()], lse),
-            visible: visible.len(),
-            strongest: self.strongest(&tile.weights, visible),
+            sink: site.sink_weight(at.head, lse),
+            entropy: entropy(&tile.weights, &tile.scores, lse),
+            visible: visible().count(),
+            strongest: self.strongest(&tile.weights, visible()),
+            mask: mask.iter().map(|hidden| hidden.map(|hidden| hidden.name())).collect(),
             scores: Some(tile.scores),
             weights: tile.weights,
         })
@@ -91,6 +93,8 @@ impl Trace {
         let mut mean = first.clone();
         for row in rest {
             mean.weights.iter_mut().zip(&row.weights).for_each(|(sum, weight)| *sum += weight);
+            // A key that any head sees is seen.
+            mean.mask.iter_mut().zip(&row.mask).for_each(|(mask, other)| *mask = mask.and(*other));
         }
         mean.weights.iter_mut().for_each(|sum| *sum /= rows.len() as f64);
         let seen = |key: &usize| mean.mask[*key].is_none();
@@ -100,6 +104,8 @@ impl Trace {
             scores: None,
             lse: None,
             row_sum: mean.weights.iter().sum(),
+            sink: first.sink.map(|_| rows.iter().filter_map(|row| row.sink).sum::<f64>() / rows.len() as f64),
+            visible: visible.len(),
             entropy: mean.weights.iter().filter(|weight| **weight > 0.0).map(|weight| -weight * weight.ln()).sum(),
             strongest: self.strongest(&mean.weights, visible),
             ..mean
@@ -115,7 +121,7 @@ impl Trace {
     }
 }
 
-/// H = sum of A (lse - s) over the visible keys of a row; every term is positive, so nothing cancels.
+/// H = sum of A (lse - s) over the keys of a row, where hidden ones have no weight; every term is positive, so nothing cancels.
 fn entropy(weights: &[f64], scores: &[f64], lse: f64) -> f64 {
     let terms = weights.iter().zip(scores).filter(|(weight, _)| **weight != 0.0);
     no_less_than_0(terms.map(|(weight, score)| weight * (lse - score)).sum::<f64>())

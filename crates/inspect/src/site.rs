@@ -130,6 +130,11 @@ impl Site {
         head / (self.q_heads() / self.kv_heads()).max(1)
     }
 
+    /// The weight that a head's sink takes of a row with this lse; none where the head has no sink.
+    pub fn sink_weight(&self, head: usize, lse: f64) -> Option<f64> {
+        self.params.sinks.as_ref().map(|sinks| (f64::from(sinks[head]) - lse).exp())
+    }
+
     /// The key position at which a query stands; none where queries and keys are different texts, or it would lie
     /// before the first key.
     pub fn position(&self, query: usize) -> Option<usize> {

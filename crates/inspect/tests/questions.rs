@@ -3,7 +3,7 @@
 mod common;
 
 use attnscope_inspect::{At, Pick, SiteKind, Token, Trace, hidden_code};
-use attnscope_kernel::{Hidden, Params, Window};
+use attnscope_kernel::{Bias, Hidden, KeyPadding, Knockout, Params, RelativeBias, Window};
 use common::{SMALL, site, tokens, trace};
 
 fn causal() -> Trace {
@@ -228,4 +228,72 @@ fn a_row_that_sees_nothing_says_so() {
     assert_eq!(cell.out, [0.0; 3]);
     let mean = trace.picked_row(SiteKind::Encoder, 0, Pick::Mean, 2).unwrap();
     assert_eq!((mean.row_sum, mean.entropy, mean.visible), (0.0, 0.0, 0));
+}
+
+/// A trace with everything that a score can be made of.
+fn everything() -> Trace {
+    let table = (0..8 * 4).map(|at| at as f32 / 30.0).collect::<Vec<f32>>();
+    let bias = (0..121).map(|at| (at % 7) as f32 / 9.0).collect::<Vec<f32>>();
+    let params = Params {
+        causal: true,
+        softcap: Some(1.5),
+        key_padding: Some(KeyPadding::new((0..11).map(|key| key != 2).collect::<Vec<_>>())),
+        bias: Some(Bias::new(bias, [1, 1, 11, 11]).unwrap()),
+        alibi_slopes: Some([0.5, 0.25, 0.125, 0.0625].into()),
+        relative_bias: Some(RelativeBias::new(table, 8, 32, true).unwrap()),
+        sinks: Some([0.1, -0.2, 0.3, 2.0].into()),
+        knockouts: vec![Knockout { head: Some(3), query: None, key: Some(1) }],
+        ..Params::for_head_dim(5)
+    };
+    trace(SMALL, &params)
+}
+
+#[test]
+fn a_cell_names_every_term_of_its_score() {
+    let trace = everything();
+    let at = At { site: SiteKind::SelfAttention, layer: 1, head: 2 };
+    let cell = trace.cell(at, 7, 4).unwrap();
+    let steps = cell.steps();
+    assert_eq!(steps.len(), 5, "scale, softcap, ALiBi, relative position, bias: {steps:?}");
+    assert_eq!(steps[4].1, cell.score);
+    let c = 1.5f64;
+    let added = [cell.alibi, cell.relative_bias, cell.bias].map(|term| f64::from(term.unwrap()));
+    assert_eq!(added[0], -0.125 * 3.0);
+    assert!((f64::from(cell.scale) * cell.dot - cell.scaled).abs() < 1e-6);
+    assert!((c * (cell.scaled / c).tanh() + added.iter().sum::<f64>() - cell.score).abs() < 1e-6);
+    assert!((cell.row_sum + cell.sink.unwrap() - 1.0).abs() < 1e-6, "{} + {:?}", cell.row_sum, cell.sink);
+    assert!((cell.weight - (cell.score - cell.lse.unwrap()).exp()).abs() < 1e-12);
+    // A head without any of it has none to name.
+    let plain = common::trace(SMALL, &Params::for_head_dim(5)).cell(at, 7, 4).unwrap();
+    assert_eq!(
+        (plain.softcap, plain.alibi, plain.relative_bias, plain.bias, plain.sink),
+        (None, None, None, None, None)
+    );
+    assert_eq!(plain.steps().len(), 1);
+}
+
+#[test]
+fn padding_and_knockouts_are_said_wherever_they_hide() {
+    let trace = everything();
+    let (site, layer) = (SiteKind::SelfAttention, 1);
+    let row = |head| trace.picked_row(site, layer, Pick::Head(head), 7).unwrap();
+    assert_eq!(row(0).mask[..4], [None, None, Some("padding"), None]);
+    assert_eq!(row(3).mask[..4], [None, Some("knocked_out"), Some("padding"), None]);
+    assert_eq!((row(0).visible, row(3).visible), (7, 6));
+    assert!(row(3).strongest.iter().all(|key| key.index != 1 && key.index != 2));
+    // The mean sees what any head sees.
+    let mean = trace.picked_row(site, layer, Pick::Mean, 7).unwrap();
+    assert_eq!((mean.mask[1], mean.mask[2], mean.visible), (None, Some("padding"), 7));
+    let expected = (0..4).map(|head| row(head).weights[1]).sum::<f64>() / 4.0;
+    assert!((mean.weights[1] - expected).abs() < 1e-12);
+    let tile = trace.picked_tile(site, layer, Pick::Mean, 7..8, 0..4).unwrap();
+    assert!((f64::from(tile.cells[1]) - expected).abs() < 1e-6);
+    assert_eq!(tile.cells[2], -3.0);
+    assert_eq!(trace.tile(At { site, layer, head: 3 }, 7..8, 1..2).unwrap().cells, [-5.0]);
+    let column = trace.column(site, layer, Pick::Head(3), 1).unwrap();
+    assert_eq!((column.mask[7], column.visible), (Some("knocked_out"), 0));
+    // A sink's share is no error.
+    for head in trace.heads(Some(1)).unwrap() {
+        assert!(head.proof.row_sum_error < 1e-6 && head.proof.output_error < 1e-5, "{:?}", head.proof);
+    }
 }

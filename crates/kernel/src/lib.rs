@@ -36,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod alone;
+mod backward;
 mod cache;
 mod decode;
 mod element;
@@ -52,6 +53,7 @@ mod simd;
 mod tile;
 mod view;
 
+pub use backward::{Gradients, backward};
 pub use cache::KvCache;
 pub use element::Element;
 pub use error::Error;

@@ -1,6 +1,11 @@
 //! The oracle: attention in f64, straight from the formula, with every weight kept. Too simple to be wrong, and far
 //! too slow and large for anything but checking.
 
+mod backward;
+
+pub use backward::backward;
+pub(crate) use backward::slope;
+
 use rayon::prelude::*;
 
 use crate::forward::Shape;
@@ -81,7 +86,7 @@ pub(crate) fn score(params: &Params, mask: &Mask, at: (usize, usize, usize, usiz
     score + params.bias.as_ref().map_or(0.0, |bias| f64::from(bias.row(batch, head, query)[key]))
 }
 
-fn dot<T: Copy + Into<f64>>(a: &[T], b: &[T]) -> f64 {
+pub(crate) fn dot<T: Copy + Into<f64>>(a: &[T], b: &[T]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (*a).into() * (*b).into()).sum()
 }
 

@@ -103,7 +103,7 @@ impl Sizes {
             causal: site.params.causal,
             window: site.params.window.map(|window| Window { left: window.left, right: window.right }),
             scale: site.params.scale,
-            softcap: None,
+            softcap: site.params.softcap,
         }
     }
 }

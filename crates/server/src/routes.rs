@@ -4,6 +4,7 @@ mod export;
 mod lesson;
 mod maps;
 mod openapi;
+mod packed;
 mod page;
 mod questions;
 mod scratch;

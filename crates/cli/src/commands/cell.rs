@@ -53,7 +53,9 @@ fn text(cell: &Cell) -> Result<String, std::fmt::Error> {
     }
     let mut line = |what: &str, value: String| writeln!(text, "{} {}", fit(what, 31), fit(&value, 11));
     line("their sum, q . k", number(cell.dot))?;
-    line(&format!("x scale {} = score", cell.scale), number(cell.score))?;
+    for (what, value) in cell.steps() {
+        line(&what.replace('×', "x").replace('−', "-"), number(value))?;
+    }
     match (cell.mask, cell.lse) {
         (Some(reason), _) => line("hidden from the query", reason.replace('_', " "))?,
         (None, Some(lse)) => {
@@ -64,6 +66,9 @@ fn text(cell: &Cell) -> Result<String, std::fmt::Error> {
     }
     line(if cell.mask.is_some() { "so its weight" } else { "weight = exp of it" }, number(cell.weight))?;
     line("all weights of the row", format!("{:.6}", cell.row_sum))?;
+    if let Some(sink) = cell.sink {
+        line("the head's sink takes", format!("{sink:.6}"))?;
+    }
     line("its value's share of the output", format!("{:.1} %", cell.share * 100.0))?;
     writeln!(text, "\n{CAVEAT}")?;
     Ok(text)

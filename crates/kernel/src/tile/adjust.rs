@@ -22,6 +22,18 @@ pub(crate) fn adjust<S: Simd, F: Lanes<S>>(
     if let Some(softcap) = params.softcap {
         cap::<S, F>(simd, softcap, scores);
     }
+    add((params, mask), (batch, rows, range), keys, lanes, scores);
+}
+
+/// What is added to the scores of a block: bias, ALiBi, relative-position bias.
+#[inline(always)]
+pub(crate) fn add(
+    (params, mask): (&Params, &Mask),
+    (batch, rows, range): (usize, Rows, Range<usize>),
+    keys: Range<usize>,
+    lanes: usize,
+    scores: &mut [f32],
+) {
     if !params.biased() {
         return;
     }

@@ -80,7 +80,9 @@ pub(crate) fn cell(
 fn scores(page: &mut Page, cell: &Cell) {
     let (ink, soft) = (page.inks.ink, page.inks.soft);
     step(page, "their sum, q · k", &number(cell.dot), ink);
-    step(page, &format!("× scale {} = score", cell.scale), &number(cell.score), ink);
+    for (what, value) in cell.steps() {
+        step(page, &what, &number(value), ink);
+    }
     match (cell.mask, cell.lse) {
         (Some(reason), _) => step(page, "hidden from the query", word(reason), ink),
         (None, Some(lse)) => {
@@ -92,6 +94,9 @@ fn scores(page: &mut Page, cell: &Cell) {
     let what = if cell.mask.is_some() { "so its weight" } else { "weight = exp of it" };
     step(page, what, &number(cell.weight), ink);
     step(page, "all weights of the row", &format!("{:.6}", cell.row_sum), soft);
+    if let Some(sink) = cell.sink {
+        step(page, "the head's sink takes", &format!("{sink:.6}"), soft);
+    }
 }
 
 fn step(page: &mut Page, what: &str, value: &str, ink: Rgb) {

@@ -1,10 +1,13 @@
 //! Questions about one head that cost no more than the rows and columns they name.
 
-use attnscope_inspect::{At, Cell, Pick, SiteKind};
+use std::mem::take;
+
+use attnscope_inspect::{At, Pick, SiteKind};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
 use super::json;
+use super::packed::{Weights, packed};
 use crate::error::Error;
 use crate::extract::{Asked, Of};
 
@@ -22,22 +25,10 @@ pub(crate) struct OneCell {
     key: usize,
 }
 
-/// A cell as it is told, with the terms of a score that the kernel has not learned yet.
-#[derive(Serialize)]
-struct WholeCell {
-    #[serde(flatten)]
-    cell: Cell,
-    softcap: Option<f32>,
-    bias: f32,
-}
-
 /// `GET /api/traces/{id}/cell`
 pub(crate) async fn cell(Of(kept): Of, Asked(asked): Asked<OneCell>) -> Result<Response, Error> {
     let OneCell { site, layer, head, query, key } = asked;
-    json(move || {
-        Ok(WholeCell { cell: kept.trace.cell(At { site, layer, head }, query, key)?, softcap: None, bias: 0.0 })
-    })
-    .await
+    json(move || Ok(kept.trace.cell(At { site, layer, head }, query, key)?)).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -48,12 +39,24 @@ pub(crate) struct OneRow {
     layer: usize,
     head: Pick,
     query: usize,
+    #[serde(default)]
+    packed: bool,
 }
 
 /// `GET /api/traces/{id}/row`
 pub(crate) async fn row(Of(kept): Of, Asked(asked): Asked<OneRow>) -> Result<Response, Error> {
-    let OneRow { site, layer, head, query } = asked;
-    json(move || Ok(kept.trace.picked_row(site, layer, head, query)?)).await
+    let OneRow { site, layer, head, query, packed: short } = asked;
+    let row = move || Ok::<_, Error>(kept.trace.picked_row(site, layer, head, query)?);
+    if !short {
+        return json(row).await;
+    }
+    packed(move || {
+        let mut row = row()?;
+        let weights = Weights { weights: take(&mut row.weights), mask: take(&mut row.mask) };
+        row.scores = None;
+        Ok((row, weights))
+    })
+    .await
 }
 
 #[derive(Debug, Deserialize)]
@@ -64,12 +67,23 @@ pub(crate) struct OneColumn {
     layer: usize,
     head: Pick,
     key: usize,
+    #[serde(default)]
+    packed: bool,
 }
 
 /// `GET /api/traces/{id}/column`
 pub(crate) async fn column(Of(kept): Of, Asked(asked): Asked<OneColumn>) -> Result<Response, Error> {
-    let OneColumn { site, layer, head, key } = asked;
-    json(move || Ok(kept.trace.column(site, layer, head, key)?)).await
+    let OneColumn { site, layer, head, key, packed: short } = asked;
+    let column = move || Ok::<_, Error>(kept.trace.column(site, layer, head, key)?);
+    if !short {
+        return json(column).await;
+    }
+    packed(move || {
+        let mut column = column()?;
+        let weights = Weights { weights: take(&mut column.weights), mask: take(&mut column.mask) };
+        Ok((column, weights))
+    })
+    .await
 }
 
 #[derive(Debug, Deserialize)]

@@ -10,6 +10,7 @@ mod lesson;
 mod limits;
 mod maps;
 mod models;
+mod packed;
 mod page;
 mod questions;
 #[cfg(unix)]
