@@ -9,9 +9,9 @@ pub(crate) mod quads;
 pub(crate) mod rows;
 pub(crate) mod scores;
 pub(crate) mod softmax;
-pub(crate) mod watch;
 pub(crate) mod spread;
 pub(crate) mod strips;
+pub(crate) mod watch;
 
 /// Keys in a block: its scores stay in the first-level cache.
 pub(crate) const BLOCK_KV: usize = 64;
