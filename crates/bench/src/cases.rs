@@ -1,7 +1,8 @@
 //! Every case there is. A new one is one entry: its name, its sizes, its useful work, and what runs it once.
 
 use attnscope_kernel::{
-    Element, Error, Isa, Observe, Params, Segments, View, Window, bf16, f16, forward, forward_observed,
+    Element, Error, Isa, KvCache, Observe, Params, Segments, View, Window, backward, bf16, f16, forward,
+    forward_observed,
 };
 
 use crate::inputs::normal;
@@ -24,7 +25,9 @@ pub fn cases() -> Vec<Case> {
     let only = |name, shape, params: fn(Shape) -> Params| {
         Case::new(name, shape, Work::visible(shape, &params(shape)), run::<f32>(params))
     };
-    let decoded = |name, shape| Case::new(name, shape, Work::cache(shape, size_of::<f32>()), run::<f32>(causal_params));
+    let f32_cache = |name, shape| Case::new(name, shape, Work::cache(shape, 4), decoded::<f32>());
+    let f16_cache = |name, shape| Case::new(name, shape, Work::cache(shape, 2), decoded::<f16>());
+    let bf16_cache = |name, shape| Case::new(name, shape, Work::cache(shape, 2), decoded::<bf16>());
     vec![
         full("f32 h12 d64 n512 full", own(512)),
         full("f32 h12 d64 n2048 full", own(2048)),
@@ -39,9 +42,16 @@ pub fn cases() -> Vec<Case> {
         only("f32 h12 d64 n8192 window512", own(8192), window512),
         only("f32 packed64x128 h12 d64 full", own(64 * 128), packed128),
         Case::new("f32 h12 d64 n2048 full stats+map", own(2048), Work::full(own(2048)), observed()),
-        decoded("f32 decode h32/8 d128 kv4096", decode(4096)),
-        decoded("f32 decode h32/8 d128 kv16384", decode(16384)),
-        decoded("f32 decode h32/8 d128 kv65536", decode(65536)),
+        Case::new("f32 h12 d64 n2048 causal fwd+bwd", own(2048), Work::causal(own(2048)).with_backward(), trained()),
+        f32_cache("f32 decode h32/8 d128 kv4096", decode(4096)),
+        f32_cache("f32 decode h32/8 d128 kv16384", decode(16384)),
+        f32_cache("f32 decode h32/8 d128 kv65536", decode(65536)),
+        f16_cache("f16 decode h32/8 d128 kv4096", decode(4096)),
+        f16_cache("f16 decode h32/8 d128 kv16384", decode(16384)),
+        f16_cache("f16 decode h32/8 d128 kv65536", decode(65536)),
+        bf16_cache("bf16 decode h32/8 d128 kv4096", decode(4096)),
+        bf16_cache("bf16 decode h32/8 d128 kv16384", decode(16384)),
+        bf16_cache("bf16 decode h32/8 d128 kv65536", decode(65536)),
     ]
 }
 
@@ -78,6 +88,34 @@ fn observed() -> impl Fn(Shape) -> Result<Once, Error> {
         forward_observed::<f32, f32>(q, k, v, params, Isa::detect(), observe)
             .map(|done| drop(std::hint::black_box(done)))
     })
+}
+
+/// The forward pass and then the gradients, causal.
+fn trained() -> impl Fn(Shape) -> Result<Once, Error> {
+    prepared(causal_params, |q: View<f32>, k, v, params| {
+        let done = forward(q, k, v, params, Isa::detect())?;
+        let [batch, q_len, q_heads, _] = q.shape();
+        let out = View::new(&done.out, [batch, q_len, q_heads, v.shape()[3]])?;
+        // Any numbers do for the gradient of the output; those of the output are at hand.
+        backward(q, k, v, out, &done.lse, out, params, Isa::detect()).map(|done| drop(std::hint::black_box(done)))
+    })
+}
+
+/// One token against a cache of numbers stored as `T`.
+fn decoded<T: Element>() -> impl Fn(Shape) -> Result<Once, Error> {
+    |shape| {
+        let Shape { batch, q_len, kv_len, q_heads, kv_heads, head_dim } = shape;
+        let mut cache = KvCache::<T>::new([batch, kv_heads, head_dim, head_dim])?;
+        let [k, v] = [2, 3].map(|seed| normal(seed, batch * kv_len * kv_heads * head_dim));
+        let kv_shape = [batch, kv_len, kv_heads, head_dim];
+        cache.append(View::new(&k, kv_shape)?, View::new(&v, kv_shape)?)?;
+        let q = normal(1, batch * q_len * q_heads * head_dim);
+        let params = causal_params(shape);
+        Ok(Box::new(move || {
+            let q = View::new(&q, [batch, q_len, q_heads, head_dim])?;
+            cache.decode(q, &params, Isa::detect()).map(|done| drop(std::hint::black_box(done)))
+        }))
+    }
 }
 
 /// Makes q, k and v, and hands them to `once` each time.
