@@ -18,7 +18,7 @@ use crate::tile::BLOCK_KV;
 use crate::tile::accumulate::accumulate;
 use crate::tile::adjust::adjust;
 use crate::tile::hide::hide;
-use crate::tile::pack::{factor, pack, unpack};
+use crate::tile::pack::{factor, pack, touch, unpack};
 use crate::tile::rows::Rows;
 use crate::tile::scores::scores;
 use crate::tile::softmax::Online;
@@ -318,6 +318,7 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
         let (query, head) = rows.at(row);
         q.row(batch, query, head)
     });
+    touch(queries.clone());
     pack(simd, queries, factor(params.scale), lanes, &mut panel);
 
     let mut online = Online::<F, N>::new(simd);

@@ -6,8 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fearless_simd::{Simd, dispatch};
 
-use crate::tile::pack::pack_keys;
+use crate::tile::pack::{pack_keys, touch};
 use crate::{Element, Isa, View};
+
+/// Rows that are asked of memory together, a multiple of four.
+const AHEAD: usize = 16;
 
 /// One kv head of one batch, in f32. Copied because in (batch, len, heads, head_dim) its rows lie apart, often by a
 /// whole power of two, and would fight each other for a place in the cache.
@@ -37,9 +40,20 @@ impl Head {
         (self.dim, self.v_dim) = (k.dim(), v.dim());
         self.keys.resize(k.len().div_ceil(4) * self.dim, [0.0; 4]);
         self.values.resize(v.len() * self.v_dim, 0.0);
-        pack_keys(simd, (0..k.len()).map(|key| k.row(batch, key, head)), self.dim, &mut self.keys);
-        for (key, place) in self.values.chunks_exact_mut(self.v_dim.max(1)).enumerate() {
-            T::widen(v.row(batch, key, head), place);
+        let (mut fours, mut places) =
+            (self.keys.chunks_mut(AHEAD / 4 * self.dim.max(1)), self.values.chunks_mut(AHEAD * self.v_dim.max(1)));
+        for first in (0..k.len()).step_by(AHEAD) {
+            let keys = first..k.len().min(first + AHEAD);
+            touch(keys.clone().map(|key| k.row(batch, key, head)));
+            touch(keys.clone().map(|key| v.row(batch, key, head)));
+            if let Some(fours) = fours.next() {
+                pack_keys(simd, keys.clone().map(|key| k.row(batch, key, head)), self.dim, fours);
+            }
+            if let Some(places) = places.next() {
+                for (key, place) in keys.zip(places.chunks_exact_mut(self.v_dim)) {
+                    T::widen(v.row(batch, key, head), place);
+                }
+            }
         }
     }
 }

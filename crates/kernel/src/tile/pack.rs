@@ -105,6 +105,18 @@ pub(crate) fn unpack<S: Simd>(
     separate(simd, quads, [a, b, c, d]);
 }
 
+/// Reads a number of every cache line of some rows that lie apart. None waits for another, so that memory is asked for all
+/// of them at once; what copies the rows next finds them near.
+#[inline(always)]
+pub(crate) fn touch<'a, T: Element>(rows: impl Iterator<Item = &'a [T]>) {
+    let line = 64 / size_of::<T>();
+    for row in rows {
+        for x in row.iter().step_by(line) {
+            std::hint::black_box(*x);
+        }
+    }
+}
+
 /// The factor folded into the queries: scores come out in base 2, so that exp is exp2 and costs no multiplication.
 pub(crate) fn factor(scale: f32) -> f32 {
     (f64::from(scale) * std::f64::consts::LOG2_E) as f32

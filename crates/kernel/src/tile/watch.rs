@@ -118,14 +118,7 @@ impl<F, const N: usize> Watch<F, N> {
         }
         for r in 0..N {
             if max[r].simd_gt(before[r]).any_true() {
-                let (max, before) = (max[r].as_slice(), before[r].as_slice());
-                for at in 0..F::LEN {
-                    if max[at] > before[at] {
-                        let lane = r * F::LEN + at;
-                        let mut column = scores[lane..].iter().step_by(lanes);
-                        self.best[lane] = column.position(|s| *s == max[at]).map(|key| (first_key + key) as u32);
-                    }
-                }
+                self.place(first_key, r, &chunk_max, (before[r], max[r]), scores);
             }
         }
 
@@ -172,6 +165,31 @@ impl<F, const N: usize> Watch<F, N> {
             map.block(simd, keys, (&chunk_sum, &chunk_max), base, shrink);
         }
         shrink
+    }
+
+    /// Notes which key holds the new maximum of the lanes of one vector in which it grew.
+    #[inline(always)]
+    fn place<S: Simd>(
+        &mut self,
+        first_key: usize,
+        r: usize,
+        chunk_max: &[[F; N]; CHUNKS],
+        (before, max): (F, F),
+        scores: &[f32],
+    ) where
+        F: Lanes<S>,
+    {
+        let lanes = N * F::LEN;
+        let (before, max) = (before.as_slice(), max.as_slice());
+        for at in 0..F::LEN {
+            if max[at] > before[at] {
+                let lane = r * F::LEN + at;
+                let chunk = chunk_max.iter().position(|chunk| chunk[r].as_slice()[at] == max[at]).unwrap_or(0);
+                let mut column = scores[chunk * CHUNK * lanes + lane..].iter().step_by(lanes);
+                let key = column.position(|score| *score == max[at]);
+                self.best[lane] = key.map(|key| (first_key + chunk * CHUNK + key) as u32);
+            }
+        }
     }
 
     /// Takes note of the scores that have a name, before they become probabilities.
@@ -310,25 +328,30 @@ impl<F, const N: usize> Watch<F, N> {
                 exp2(simd, F::from_slice(simd, &max[at.clone()]) - lse2[r]).store_slice(&mut max[at]);
             }
         }
+        // Lanes side by side that belong to one row of the map are added up together.
         let mut strips: Vec<Strip> = Vec::new();
-        for (lane, row) in range.enumerate() {
-            if lse[lane] == f64::NEG_INFINITY || map.range.is_empty() {
-                continue;
-            }
-            let (query, head) = rows.at(row);
-            let at = strips.iter().position(|strip| strip.head == head && strip.row == query / map.side);
-            let at = at.unwrap_or_else(|| {
+        let mut lane = 0;
+        while lane < range.len() && !map.range.is_empty() {
+            let at = |lane: usize| {
+                let (query, head) = rows.at(range.start + lane);
+                (head, query / map.side)
+            };
+            let (head, row) = at(lane);
+            let run = lane..(lane + 1..range.len()).find(|lane| at(*lane) != (head, row)).unwrap_or(range.len());
+            lane = run.end;
+            let strip = strips.iter().position(|strip| strip.head == head && strip.row == row).unwrap_or_else(|| {
                 let zero = || vec![0.0; map.range.len()];
-                let row = query / map.side;
                 strips.push(Strip { batch, head, row, columns: map.range.clone(), sum: zero(), max: zero() });
                 strips.len() - 1
             });
-            let strip = &mut strips[at];
-            for (to, from) in strip.sum.iter_mut().zip(map.sum[lane..].iter().step_by(lanes)) {
-                *to += from;
+            let strip = &mut strips[strip];
+            for (to, from) in strip.sum.iter_mut().zip(map.sum.chunks_exact(lanes)) {
+                *to += from[run.clone()].iter().sum::<f32>();
             }
-            for (to, from) in strip.max.iter_mut().zip(map.max[lane..].iter().step_by(lanes)) {
-                *to = if from.is_nan() || *from > *to { *from } else { *to };
+            for (to, from) in strip.max.iter_mut().zip(map.max.chunks_exact(lanes)) {
+                // A NaN stays.
+                let larger = |to: f32, from: &f32| if from.is_nan() || *from > to { *from } else { to };
+                *to = from[run.clone()].iter().fold(*to, larger);
             }
         }
         strips
