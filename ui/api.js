@@ -59,10 +59,12 @@ export const standing = () => json(`/api/runs/${run}`, {}).catch(() => null);
 export const trace = (id, signal) => json(`/api/traces/${encodeURIComponent(id)}`, { signal });
 
 /** @param {HeadRef} ref @param {number} query @param {number} key @param {AbortSignal} signal @returns {Promise<Cell>} */
-export const cell = async (ref, query, key, signal) => wholeCell(await json(path(ref, 'cell', { query, key }), { signal }));
+export const cell = async (ref, query, key, signal) =>
+  wholeCell(await json(path(ref, 'cell', { query, key }), { signal }));
 
 /** @param {HeadRef} ref @param {number} query @param {AbortSignal} signal @returns {Promise<Row>} */
-export const row = async (ref, query, signal) => wholeRow(await packed(path(ref, 'row', { query, packed: true }), signal));
+export const row = async (ref, query, signal) =>
+  wholeRow(await packed(path(ref, 'row', { query, packed: true }), signal));
 
 /** @param {HeadRef} ref @param {number} key @param {AbortSignal} signal @returns {Promise<Column>} */
 export const column = (ref, key, signal) => packed(path(ref, 'column', { key, packed: true }), signal);

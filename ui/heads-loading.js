@@ -55,7 +55,10 @@ export function stopGrid() {
   if (grid.busy && grid.value) set({ grid: { ...grid, busy: false, value: { ...grid.value, stopped: true } } });
 }
 
-/** Another run is open: forget the heads of the one before. @returns {Partial<import('./store.js').State>} what changes by it */
+/**
+ * Another run is open: forget the heads of the one before.
+ * @returns {Partial<import('./store.js').State>}  what changes by it
+ */
 export function forgetGrid() {
   running?.abort();
   return { grid: nothing(), hoverHead: null };

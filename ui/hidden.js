@@ -56,7 +56,11 @@ export const hiddenCounts = (mask) =>
     return n > 0 ? [COUNTED[reason](n)] : [];
   });
 
-/** How far a window reaches to one side; Infinity where it has no end there. @param {number | null | undefined} side @param {Site} site */
+/**
+ * How far a window reaches to one side; Infinity where it has no end there.
+ * @param {number | null | undefined} side
+ * @param {Site} site
+ */
 const reach = (side, site) => (side == null || side >= site.kv_len ? Infinity : side);
 
 /** A layer's window in a few words; null where it hides nothing. @param {Site} site @returns {string | null} */

@@ -68,7 +68,7 @@ function budget(row, meta, key, before) {
           query,
           ` sees ${row.visible} ${row.visible === 1 ? 'key' : 'keys'}`,
           hidden ? ` (${hidden} hidden)` : '',
-          row.sink === null ? ' and shares out 1 between them. Every ' : ' and shares out 1 between them and the head’s sink. Every ',
+          ` and shares out 1 between them${row.sink === null ? '' : ' and the head’s sink'}. Every `,
           named('weight', 'weight'),
           ' given to one is taken from the others.',
         ),

@@ -29,7 +29,11 @@ export class StepSoftmax extends Part {
 const blind = () => [h('p', null, 'This row sees nothing at all: every weight is 0 and the output is 0.')];
 
 const lost = () => [
-  h('p', { class: 'trouble' }, 'The lse of this row is not a number, so no weight can be brought back: the trace is damaged.'),
+  h(
+    'p',
+    { class: 'trouble' },
+    'The lse of this row is not a number, so no weight can be brought back: the trace is damaged.',
+  ),
 ];
 
 function hidden() {
