@@ -197,8 +197,11 @@ export function rowOf(run, layer, head, i) {
   const { q, k } = run.head(layer, head);
   const scale = 1 / Math.sqrt(run.head_dim);
   const { softcap, sink, damage } = run.terms;
+  const plain = Object.keys(run.terms).length === 0;
   const scores = k.map((key, j) => {
     const scaled = dot(q[i], key) * scale;
+    // Of the long texts there are millions of these.
+    if (plain) return scaled;
     const capped = softcap === undefined ? scaled : softcap * Math.tanh(scaled / softcap);
     return Object.values(added(run.terms, i, j)).reduce((/** @type {number} */ sum, term) => sum + (term ?? 0), capped);
   });
