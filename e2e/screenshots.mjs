@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { view } from './lib/binary.mjs';
+import { idOf, view } from './lib/binary.mjs';
 import { launch } from './lib/browser.mjs';
 
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
@@ -31,7 +31,7 @@ try {
   await shoot('inspector', inspector.url, 'cell-headline h2');
   await shoot('learn', `${inspector.url}ui/learn.html#/5`, 'main h1, main h2');
   if (models.length > 0) {
-    const hash = new URLSearchParams({ source: 's1', text: TEXT, view: 'heads' });
+    const hash = new URLSearchParams({ source: await idOf(inspector.url, /minilm/i), text: TEXT, view: 'heads' });
     await shoot('heads', `${inspector.url}#${hash}`, 'head-grid canvas');
   }
 } finally {

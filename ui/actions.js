@@ -6,6 +6,7 @@
 /** @import { MapView } from './map-address.js' */
 /** @import { Scale } from './scales.js' */
 /** @import { HeadRef } from './api.js' */
+/** @import { State } from './store.js' */
 import * as api from './api.js';
 import { ask, drop } from './asking.js';
 import { EMPTY_VIEW, MOST_PINS, parseAddress } from './address.js';
@@ -47,7 +48,7 @@ const read = (text) => open({ ...get().view, text, query: null, key: null, pins:
 export const chooseMask = (causal) => open({ ...get().view, causal });
 
 /** @param {Scale} scale */
-export const chooseScale = (scale) => set({ view: { ...get().view, scale } });
+export const chooseScale = (scale) => change({ scale });
 
 /** How the map is drawn, and which part of it. @param {Partial<MapView>} changes */
 export const dressMap = (changes) => change(changes);
@@ -143,46 +144,96 @@ export function step(what, by) {
 export const chooseTheme = (theme) => set({ theme });
 
 /**
- * Opens a run: the one the view names, or the first source.
- * @param {View} wanted
+ * Opens a run: the one the view names, or the first source. What was shown stays until the run is here, and
+ * stays for good where there is none: then what is shown, the address and the command still agree.
+ * @param {View} wish
  */
-async function open(wanted) {
+async function open(wish) {
   const sources = get().sources.value ?? [];
-  const source = sources.find((s) => s.id === wanted.source) ?? sources[0];
+  const source = sources.find((s) => s.id === wish.source) ?? sources[0];
   if (!source) return;
-  const lost = wanted.source !== null && source.id !== wanted.source;
-  const view = lost ? { ...EMPTY_VIEW, source: source.id } : { ...wanted, source: source.id };
-  if (source.text_fixed) view.text = null;
-  if (!source.causal_choice) view.causal = null;
-  const before = get();
-  set({ view, notice: lost ? `This link names a source that is not open here (${wanted.source}).` : null });
-  if (before.view.source !== source.id) set({ trace: { ...before.trace, error: null } });
-  const meta = await ask('trace', (signal) => obtain(source, view, signal));
-  if (!meta) return;
-  const same = before.trace.value?.source === meta.source && before.trace.value.text === meta.text;
-  if (!same) {
-    for (const slice of PARTS) {
-      drop(slice);
-      set({ [slice]: nothing() });
-    }
-    set({ tiles: nothing() });
+  const lost = wish.source !== null && source.id !== wish.source;
+  const wanted = lost ? { ...EMPTY_VIEW, source: source.id } : { ...wish, source: source.id };
+  if (source.text_fixed) wanted.text = null;
+  if (!source.causal_choice) wanted.causal = null;
+  const notice = lost ? `This link names a source that is not open here (${wish.source}).` : null;
+  // Where nothing is shown yet, the page can already look as it will.
+  set({ wanted, notice, ...(get().trace.value ? {} : { view: wanted }) });
+  const meta = await ask(
+    'trace',
+    (signal) => obtain(source, wanted, signal),
+    (run) => opened(run, source),
+  );
+  if (!meta) {
+    // Overtaken by another choice, which is now the one waited for.
+    if (!get().trace.busy) set({ wanted: null });
+    return;
   }
-  if (before.trace.value?.id !== meta.id) {
-    forgetGrid();
-    forgetSpread();
-  }
-  asked.clear();
-  set({ hover: null, view: settle(meta, get().view, source) });
   if (meta.worked) ask('worked', (signal) => api.worked(meta.id, signal));
-  else set({ worked: nothing() });
   await loadView();
+}
+
+/**
+ * All that changes with a run, to be changed at once: numbers of the run before fit neither its tokens nor its sites.
+ * @param {Meta} meta
+ * @param {Source} source
+ * @returns {Partial<State>}
+ */
+function opened(meta, source) {
+  const { trace, view, wanted, notice } = get();
+  const wish = wanted ?? view;
+  const settled = settle(meta, wish, source);
+  return {
+    ...(trace.value && sameRun(trace.value, meta) ? {} : dropped()),
+    ...(trace.value?.id === meta.id ? {} : forgotten()),
+    ...(meta.worked ? {} : { worked: nothing() }),
+    hover: null,
+    wanted: null,
+    view: settled,
+    notice: notice ?? held(wish, settled),
+  };
+}
+
+/** Everything that was asked of the run before. @returns {Partial<State>} */
+function dropped() {
+  for (const slice of PARTS) drop(slice);
+  return { ...Object.fromEntries(PARTS.map((slice) => [slice, nothing()])), tiles: nothing() };
+}
+
+/** What is kept of a run under its id. @returns {Partial<State>} */
+function forgotten() {
+  asked.clear();
+  return { ...forgetGrid(), ...forgetSpread() };
+}
+
+/** Whether two answers are of one model and one text. @param {Meta} a @param {Meta} b */
+const sameRun = (a, b) =>
+  a.source === b.source &&
+  a.text === b.text &&
+  a.model.name === b.model.name &&
+  a.model.sha256 === b.model.sha256 &&
+  a.tokens.length === b.tokens.length &&
+  a.sites.length === b.sites.length;
+
+/** Says what a link asks for and the run does not have. @param {View} wish @param {View} settled @returns {string | null} */
+function held(wish, settled) {
+  const other = /** @type {const} */ (['layer', 'head', 'query', 'key']).filter(
+    (what) => wish[what] !== null && wish[what] !== settled[what],
+  );
+  if (other.length === 0) return null;
+  const none = other.map((what) => `${what} ${wish[what]}`).join(', no ');
+  return `This run has no ${none}: shown is ${other.map((what) => `${what} ${settled[what]}`).join(', ')}.`;
 }
 
 /** Gives up the run that is being waited for; what was shown before stays. */
 export function stopRun() {
   drop('trace');
-  set({ trace: { ...get().trace, busy: false, error: 'Stopped. Press Run to read the text after all.' } });
+  const trace = { ...get().trace, busy: false, error: 'Stopped. Press Run to read the text after all.' };
+  set({ trace, wanted: null });
 }
+
+/** Asks again for what failed. */
+export const tryAgain = () => loadView();
 
 /** @type {('heads' | 'row' | 'cell' | 'column' | 'values' | 'worked')[]} */
 const PARTS = ['heads', 'row', 'cell', 'column', 'values', 'worked'];
@@ -200,6 +251,7 @@ async function obtain(source, view, signal) {
   const id = made.get(name);
   const known = id === undefined ? null : await api.trace(id, signal).catch(() => null);
   const meta = known ?? (await api.makeTrace(wish, signal));
+  if (meta.sites.length === 0) throw new api.ApiError('There is nothing to look at: this trace keeps no attention.', 0);
   made.set(name, meta.id);
   return meta;
 }
@@ -243,7 +295,7 @@ function settleText(view, site) {
  * @param {Partial<View>} changes
  */
 async function move(changes) {
-  const { view: before, trace } = get();
+  const { view: before, trace, wanted: next } = get();
   const meta = trace.value;
   if (!meta) return;
   const wanted = { ...before, ...changes };
@@ -260,12 +312,16 @@ async function move(changes) {
     ...settleText(wanted, site),
   };
   // What was pointed at stays behind on a tab that closes.
-  set({ view, notice: null, ...(view.tab === before.tab ? {} : { hover: null, hoverHead: null, hoverToken: null }) });
+  const left = view.tab === before.tab ? {} : { hover: null, hoverHead: null, hoverToken: null };
+  set({ view, wanted: next && { ...next, ...changes }, notice: null, ...left });
   await loadView();
 }
 
 /** Changes only how what is here is shown. @param {Partial<View>} changes */
-const change = (changes) => set({ view: { ...get().view, ...changes } });
+function change(changes) {
+  const { view, wanted } = get();
+  set({ view: { ...view, ...changes }, wanted: wanted && { ...wanted, ...changes } });
+}
 
 /** What each slice was last asked for, so that nothing is asked twice. @type {Map<string, string>} */
 const asked = new Map();
@@ -273,13 +329,13 @@ const asked = new Map();
 /**
  * @param {string} slice
  * @param {unknown[]} what
- * @param {() => unknown} load
+ * @param {() => unknown} load  gives null where there was no answer: then it may be asked for again
  */
-function need(slice, what, load) {
+async function need(slice, what, load) {
   const name = what.join(' ');
-  if (asked.get(slice) === name) return null;
+  if (asked.get(slice) === name) return;
   asked.set(slice, name);
-  return load();
+  if ((await load()) === null && asked.get(slice) === name) asked.delete(slice);
 }
 
 /** Asks for what the tab in view needs and does not have. */
@@ -322,9 +378,10 @@ function loadHead() {
 async function loadRow() {
   const { query } = get().view;
   const row = await ask('row', (signal) => living((ref) => api.row(ref, query ?? 0, signal)));
-  if (!row || get().view.key !== null) return;
+  if (!row || get().view.key !== null) return row;
   set({ view: { ...get().view, key: strongest(row) } });
   await Promise.all([loadCell(), loadColumn()]);
+  return row;
 }
 
 function loadCell() {
@@ -357,6 +414,9 @@ export async function living(question) {
   } catch (error) {
     if (!(error instanceof api.ApiError) || error.status !== 404) throw error;
     await remake(ref.trace);
+    const { trace, wanted } = get();
+    if (wanted) throw error;
+    if (trace.value?.id === ref.trace && trace.error !== null) throw new api.ApiError(trace.error, 404);
     return question({ ...ref, trace: headRef().trace });
   }
 }
@@ -366,12 +426,40 @@ let remaking = null;
 
 /** Several questions may find the run gone at once: it is made once. @param {string} gone */
 function remake(gone) {
-  const { trace, view, sources } = get();
-  const source = sources.value?.find((s) => s.id === view.source);
-  if (!source || trace.value?.id !== gone) return remaking;
-  remaking ??= ask('trace', (signal) => obtain(source, view, signal)).finally(() => (remaking = null));
+  const { trace, wanted } = get();
+  // While another run is waited for, the one that is shown has had its time.
+  if (wanted || trace.value?.id !== gone) return remaking;
+  remaking ??= makeAgain(trace.value).finally(() => (remaking = null));
   return remaking;
 }
+
+/**
+ * The run again, of the very source it was of: a server started anew may have other sources.
+ * @param {Meta} before
+ */
+async function makeAgain(before) {
+  const { view, sources } = get();
+  const was = sources.value?.find((s) => s.id === view.source);
+  const meta = await ask(
+    'trace',
+    async (signal) => {
+      const is = (await api.sources(signal)).find((s) => s.id === view.source);
+      if (!was || !is || !alike(was, is)) throw new api.ApiError(GONE, 0);
+      const run = await obtain(is, view, signal);
+      if (!sameRun(before, run)) throw new api.ApiError(GONE, 0);
+      return run;
+    },
+    (run) => (run.id === before.id ? {} : forgotten()),
+  );
+  if (meta && meta.id !== before.id) loadView();
+}
+
+const GONE =
+  'That source is no longer here: the server was started again with others. Reload the page to see which it has now.';
+
+/** @param {Source} a @param {Source} b */
+const alike = (a, b) =>
+  a.kind === b.kind && a.label === b.label && a.quantisation === b.quantisation && a.name === b.name;
 
 /** @returns {HeadRef} */
 export function headRef() {

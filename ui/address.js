@@ -146,5 +146,6 @@ function listed(text) {
 
 /** @param {string | null} text @returns {number | null} */
 function decimal(text) {
-  return text !== null && /^-?\d{1,9}(\.\d{1,9})?(e-?\d{1,2})?$/.test(text) ? Number(text) : null;
+  const value = text !== null && /^-?\d{1,22}(\.\d{1,22})?(e[+-]?\d{1,3})?$/.test(text) ? Number(text) : null;
+  return Number.isFinite(value) ? value : null;
 }

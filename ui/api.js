@@ -1,6 +1,7 @@
 // Questions to the server. Every failure becomes one sentence that can be shown as it is.
 
 /** @import { Cell, Column, HeadFacts, Meta, Row, Source, Standing, Values, Worked } from './contract.js' */
+import { wholeCell, wholeFacts, wholeRow, wholeValues } from './not-finite.js';
 import { unpack } from './packed.js';
 
 export class ApiError extends Error {
@@ -58,16 +59,18 @@ export const standing = () => json(`/api/runs/${run}`, {}).catch(() => null);
 export const trace = (id, signal) => json(`/api/traces/${encodeURIComponent(id)}`, { signal });
 
 /** @param {HeadRef} ref @param {number} query @param {number} key @param {AbortSignal} signal @returns {Promise<Cell>} */
-export const cell = (ref, query, key, signal) => json(path(ref, 'cell', { query, key }), { signal });
+export const cell = async (ref, query, key, signal) =>
+  wholeCell(await json(path(ref, 'cell', { query, key }), { signal }));
 
 /** @param {HeadRef} ref @param {number} query @param {AbortSignal} signal @returns {Promise<Row>} */
-export const row = (ref, query, signal) => packed(path(ref, 'row', { query, packed: true }), signal);
+export const row = async (ref, query, signal) =>
+  wholeRow(await packed(path(ref, 'row', { query, packed: true }), signal));
 
 /** @param {HeadRef} ref @param {number} key @param {AbortSignal} signal @returns {Promise<Column>} */
 export const column = (ref, key, signal) => packed(path(ref, 'column', { key, packed: true }), signal);
 
 /** @param {HeadRef} ref @param {AbortSignal} signal @returns {Promise<Values>} */
-export const values = (ref, signal) => json(path(ref, 'values', {}), { signal });
+export const values = async (ref, signal) => wholeValues(await json(path(ref, 'values', {}), { signal }));
 
 /** @param {string} id @param {AbortSignal} signal @returns {Promise<Worked>} */
 export const worked = (id, signal) => json(`/api/traces/${encodeURIComponent(id)}/worked`, { signal });
@@ -80,10 +83,10 @@ export const worked = (id, signal) => json(`/api/traces/${encodeURIComponent(id)
  * @param {AbortSignal} signal
  * @returns {Promise<HeadFacts[]>}
  */
-export function heads(id, site, layer, signal) {
+export async function heads(id, site, layer, signal) {
   const params = new URLSearchParams({ layer: String(layer) });
   if (site !== 'self') params.set('site', site);
-  return json(`/api/traces/${encodeURIComponent(id)}/heads?${params}`, { signal });
+  return wholeFacts(await json(`/api/traces/${encodeURIComponent(id)}/heads?${params}`, { signal }));
 }
 
 /**

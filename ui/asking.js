@@ -7,6 +7,9 @@ import { get, set } from './store.js';
 
 /** @typedef {{[K in keyof State]: State[K] extends Asked<any> ? K : never}[keyof State]} Slice */
 
+/** Of these the old answer stays where a new one fails: what is shown is still of them. @type {Set<Slice>} */
+const KEPT = new Set(/** @type {Slice[]} */ (['sources', 'trace', 'worked']));
+
 /** @type {Map<Slice, AbortController>} */
 const running = new Map();
 
@@ -15,9 +18,10 @@ const running = new Map();
  * @template T
  * @param {Slice} slice
  * @param {(signal: AbortSignal) => Promise<T>} question
+ * @param {(value: T) => Partial<State>} [along]  what changes in the same moment as the answer
  * @returns {Promise<T | null>}  null where it failed or a newer question overtook it
  */
-export async function ask(slice, question) {
+export async function ask(slice, question, along) {
   drop(slice);
   const controller = new AbortController();
   running.set(slice, controller);
@@ -25,12 +29,13 @@ export async function ask(slice, question) {
   try {
     const value = await question(controller.signal);
     if (controller.signal.aborted) return null;
-    file(slice, { busy: false, value, error: null });
+    file(slice, { busy: false, value, error: null }, along?.(value));
     return value;
   } catch (error) {
     if (controller.signal.aborted) return null;
     if (!(error instanceof ApiError)) console.error(error);
-    file(slice, { busy: false, error: error instanceof Error ? error.message : String(error) });
+    const old = KEPT.has(slice) ? {} : { value: null };
+    file(slice, { busy: false, ...old, error: error instanceof Error ? error.message : String(error) });
     return null;
   }
 }
@@ -47,7 +52,8 @@ export function drop(slice) {
 /**
  * @param {Slice} slice
  * @param {Partial<Asked<any>>} changes
+ * @param {Partial<State>} [more]
  */
-function file(slice, changes) {
-  set({ [slice]: { ...get()[slice], ...changes } });
+function file(slice, changes, more) {
+  set({ [slice]: { ...get()[slice], ...changes }, ...more });
 }

@@ -1,5 +1,6 @@
 // The shapes of what the server answers. Types only; nothing here runs.
-// JSON has no infinity: where a number may be minus infinity it is null.
+// JSON has neither infinity nor NaN: a number that is not finite comes as null. Where it may be minus infinity
+// the type says so; where it can only come from a damaged trace, api.js makes it NaN, which is shown as such.
 
 /** @typedef {'future' | 'outside_window' | 'padding' | 'other_segment' | 'knocked_out'} HiddenReason */
 
@@ -132,7 +133,7 @@
  * @property {number | null} self
  * @property {number | null} previous
  * @property {number | null} distance
- * @property {{row_sum_error: number, output_error: number}} proof
+ * @property {{row_sum_error: number | null, output_error: number | null}} proof  null: not finite, so not proven
  */
 
 /** @typedef {{x: string[], qk: string[], v: string[]}} DimTexts */

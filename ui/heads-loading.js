@@ -26,8 +26,8 @@ function sizeFor(meta, site) {
 /** Milliseconds between two pictures of what has come. */
 const PATIENCE = 120;
 
-/** The same run made again has the same name. @param {Meta} meta @param {string} site */
-const nameOf = (meta, site) => JSON.stringify([meta.source, meta.text, meta.sites[0]?.causal, site]);
+/** @param {Meta} meta @param {string} site */
+const nameOf = (meta, site) => JSON.stringify([meta.id, site]);
 
 /** @type {AbortController | null} */
 let running = null;
@@ -55,10 +55,13 @@ export function stopGrid() {
   if (grid.busy && grid.value) set({ grid: { ...grid, busy: false, value: { ...grid.value, stopped: true } } });
 }
 
-/** Another run is open: forget the heads of the one before. */
+/**
+ * Another run is open: forget the heads of the one before.
+ * @returns {Partial<import('./store.js').State>}  what changes by it
+ */
 export function forgetGrid() {
   running?.abort();
-  set({ grid: nothing(), hoverHead: null });
+  return { grid: nothing(), hoverHead: null };
 }
 
 /** @param {Grid | null} grid */

@@ -63,7 +63,9 @@ function followView() {
   let place = null;
   const write = () => {
     timer = 0;
-    const { view } = get();
+    const { view, wanted } = get();
+    // The address of a run that is waited for is written when it is here, or that of what stays where it fails.
+    if (wanted) return;
     const address = formatAddress(view);
     if (view.source === null) return;
     // Another run, or another view of it, is a place to come back to; another cell is not.
@@ -73,7 +75,7 @@ function followView() {
     if (location.hash !== address) history[here ? 'replaceState' : 'pushState'](null, '', address);
   };
   watch(
-    (s) => [s.view],
+    (s) => [s.view, s.wanted],
     () => (timer ||= window.setTimeout(write, REST)),
   );
   addEventListener('pagehide', write);
@@ -113,10 +115,10 @@ function nameTheTab() {
 function dimWhatIsOld() {
   const main = document.querySelector('main');
   watch(
-    (s) => [s.trace.value, s.view.source, s.view.text],
-    (meta, source, text) => {
-      const old = meta !== null && (meta.source !== source || (text !== null && meta.text !== text));
-      main?.toggleAttribute('inert', old);
+    (s) => [s.trace.value, s.wanted],
+    (meta, wanted) => {
+      const another = meta && wanted && (meta.source !== wanted.source || (wanted.text ?? meta.text) !== meta.text);
+      main?.toggleAttribute('inert', Boolean(another));
     },
   );
 }

@@ -17,17 +17,20 @@ import { isPalette } from './palette.js';
 /** @type {Readonly<MapView>} */
 export const EMPTY_MAP = Object.freeze({ palette: null, blocks: null, range: null, leftOut: null, place: null });
 
+/** No side of a cell is larger than this, in pixels. */
+const LARGEST = 1024;
+
 /** @param {URLSearchParams} params @returns {MapView} */
 export function parseMap(params) {
   const palette = params.get('palette');
-  const zoom = Number(params.get('zoom'));
+  const zoom = Math.min(Number(params.get('zoom')), LARGEST);
   const [, query, key] = params.get('centre')?.match(/^(\d{1,9})-(\d{1,9})$/) ?? [];
   return {
     palette: isPalette(palette) ? palette : null,
     blocks: params.get('blocks') === 'mean' ? 'mean' : null,
     range: params.get('range') === 'largest' ? 'largest' : null,
     leftOut: joined(parts(params.get('without'))),
-    place: zoom > 0 && Number.isFinite(zoom) && key ? { zoom, query: Number(query), key: Number(key) } : null,
+    place: zoom > 0 && key ? { zoom, query: Number(query), key: Number(key) } : null,
   };
 }
 

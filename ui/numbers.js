@@ -5,6 +5,9 @@ const MINUS = '\u2212';
 /** @param {string} text */
 const typographic = (text) => text.replace('-', MINUS);
 
+/** A damaged trace has numbers that are none. @param {number | null} value @returns {value is number} */
+const isFinite = (value) => Number.isFinite(value);
+
 /**
  * A number as a person wants to read it: two decimals from 1 on, three significant digits
  * below, scientific where a decimal would be mostly zeros. null is minus infinity.
@@ -26,19 +29,21 @@ export function show(value) {
 
 /**
  * Scientific notation with two digits, as an error or a tiny weight is read.
- * @param {number} value
+ * @param {number | null} value  null where it is not finite
  */
 export function tiny(value) {
   if (value === 0) return '0';
+  if (!isFinite(value)) return show(value ?? NaN);
   const [digits, power] = value.toExponential(1).split('e');
   return `${typographic(digits)}e${typographic(power.replace('+', ''))}`;
 }
 
 /**
  * Six significant digits: as many as a weight worked out in 32-bit arithmetic has.
- * @param {number} value
+ * @param {number | null} value  null where it is not finite
  */
 export function precise(value) {
+  if (!isFinite(value)) return show(value ?? NaN);
   if (value === 0 || value === 1) return String(value);
   if (Math.abs(value) >= 1e-4) return typographic(value.toPrecision(6));
   const [digits, power] = value.toExponential(5).split('e');
@@ -72,6 +77,7 @@ export function exactDecimals(values, most = 2) {
 export function together(values) {
   const decimals = exactDecimals(values) ?? 2;
   return (value) => {
+    if (!isFinite(value)) return show(value ?? NaN);
     const text = value.toFixed(decimals);
     if (value !== 0 && Number(text) === 0) return tiny(value);
     return Number(text) === 0 ? (0).toFixed(decimals) : typographic(text);
@@ -92,6 +98,7 @@ export function tidy(value) {
  * @param {number} value  0 to 1
  */
 export function percent(value) {
+  if (!isFinite(value)) return show(value ?? NaN);
   const hundred = value * 100;
   if (hundred === 0) return '0%';
   if (hundred < 0.1) return '< 0.1%';

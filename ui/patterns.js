@@ -26,7 +26,8 @@ export const STATISTICS = {
   proof: {
     name: 'proof',
     says: 'The larger of the two errors of its proof: how far its row sums and its output are from what they must be.',
-    of: (f) => Math.max(f.proof.row_sum_error, f.proof.output_error),
+    // An error that is not finite is the worst.
+    of: (f) => Math.max(f.proof.row_sum_error ?? Infinity, f.proof.output_error ?? Infinity),
     write: tiny,
   },
 };

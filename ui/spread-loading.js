@@ -22,11 +22,12 @@ export const subjects = ({ view, hoverToken }) => (view.pins.length > 0 ? view.p
 /** The heads that the text view averages over. @param {State['view']} view @returns {readonly number[] | 'mean'} */
 export const headsOf = (view) => view.heads ?? [view.head];
 
+/** Another run is open. @returns {Partial<State>} what changes by it */
 export function forgetSpread() {
   drop('spread');
   kept.clear();
   wanted = '';
-  set({ spread: nothing(), hoverToken: null });
+  return { spread: nothing(), hoverToken: null };
 }
 
 /** What was asked for last. */
@@ -40,13 +41,14 @@ export function loadSpread() {
   if (!site) return;
   const tokens = subjects(state);
   const heads = headsOf(view);
-  const name = [view.site, view.layer, heads, view.facing, tokens].join(' ');
+  const id = trace.value?.id;
+  const name = [id, view.site, view.layer, heads, view.facing, tokens].join(' ');
   if (name === wanted) return;
   wanted = name;
   const length = view.facing === 'to' ? site.kv_len : site.q_len;
   const each = heads === 'mean' ? /** @type {const} */ (['mean']) : heads;
   const of = (/** @type {number | 'mean'} */ head, /** @type {number} */ token) =>
-    [view.site, view.layer, head, view.facing, token].join(' ');
+    [id, view.site, view.layer, head, view.facing, token].join(' ');
   const about = { facing: view.facing, layer: view.layer, heads, tokens };
   const here = tokens.map((token) => each.map((head) => kept.get(of(head, token))));
   if (here.every((vectors) => vectors.every((v) => v !== undefined))) {

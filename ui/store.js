@@ -29,7 +29,8 @@ import { EMPTY_VIEW } from './address.js';
 /**
  * @typedef {object} State
  * @property {Asked<Source[]>} sources
- * @property {View} view
+ * @property {View} view                 What is shown
+ * @property {View | null} wanted        What is being opened, while its run is waited for
  * @property {Asked<Meta>} trace
  * @property {Asked<HeadFacts[]>} heads   of one layer
  * @property {Asked<Row>} row
@@ -56,6 +57,7 @@ export const nothing = () => ({ busy: false, since: 0, value: null, error: null 
 let state = {
   sources: nothing(),
   view: { ...EMPTY_VIEW },
+  wanted: null,
   trace: nothing(),
   heads: nothing(),
   row: nothing(),
@@ -89,7 +91,14 @@ export function set(changes) {
   // One telling for all changes made in the same turn.
   queueMicrotask(() => {
     told = true;
-    for (const watcher of [...watchers]) watcher();
+    for (const watcher of [...watchers]) {
+      // What fails in one part of the page must not keep the others from drawing.
+      try {
+        watcher();
+      } catch (error) {
+        console.error(error);
+      }
+    }
   });
 }
 

@@ -2,10 +2,12 @@
 // time, in the order in which they are wanted; what is no longer wanted is not waited for.
 
 /** @import { HeadRef } from './api.js' */
+/** @import { HiddenReason } from './contract.js' */
 /** @import { Plan } from './map-levels.js' */
 import * as api from './api.js';
 import { living } from './actions.js';
 import { ApiError } from './api.js';
+import { reasonsIn } from './hidden.js';
 import { get, set } from './store.js';
 
 /**
@@ -16,6 +18,7 @@ import { get, set } from './store.js';
  * @property {Float32Array} most  The weights; where a pixel stands for several, the largest
  * @property {Float32Array} mean  The mean; the same numbers where a pixel is one cell
  * @property {boolean} hides      Some of it is hidden
+ * @property {HiddenReason[]} reasons  Why
  */
 
 /** Numbers kept, beside those in sight: 48 MB of them. */
@@ -105,7 +108,8 @@ async function bring(ref, plan, name) {
   try {
     const [most, mean] = await living((now) => numbers({ ...ref, trace: now.trace }, plan, controller.signal));
     if (controller.signal.aborted) return;
-    tiles.set(name, { name, of: headName(ref), plan, most, mean, hides: most.some((weight) => weight < 0) });
+    const reasons = reasonsIn(most);
+    tiles.set(name, { name, of: headName(ref), plan, most, mean, hides: reasons.length > 0, reasons });
     kept += size(most, mean);
     report(null);
   } catch (error) {

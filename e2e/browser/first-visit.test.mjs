@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { BINARY, cliJson, noBinary, view } from '../lib/binary.mjs';
+import { BINARY, cliJson, idOf, noBinary, view } from '../lib/binary.mjs';
 import { launch, open, value } from '../lib/browser.mjs';
 import { StandIn } from '../lib/stand-in-server.mjs';
 
@@ -38,8 +38,8 @@ for (const [width, height] of [
       const opened = await open(browser, server.url, { width, height });
       await opened.page.locator('#source').selectOption({ label: 'smollm2-135m-instruct (Q4_1)' });
       await opened.page.waitForFunction(
-        () => /source=s1/.test(location.hash) && !document.querySelector('main')?.inert,
-        null,
+        (id) => location.hash.includes(`source=${id}&`) && !document.querySelector('main')?.inert,
+        await idOf(server.url, /smollm2/),
         { timeout: 120000 },
       );
       return opened;

@@ -135,11 +135,12 @@ describe('the map of SmolLM2', { skip: why, timeout: 240000 }, () => {
     await sharp(page);
     const shown = Number(/to ([\d.]+)$/.exec(await says(page))?.[1]);
     let top = 0;
+    const { sources } = await (await fetch(`${server.url}api/sources`)).json();
     const { id } = await (
       await fetch(`${server.url}api/traces`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ source: 's0' }),
+        body: JSON.stringify({ source: sources[0].id }),
       })
     ).json();
     for (let q0 = 0; q0 < count; q0 += 300) {

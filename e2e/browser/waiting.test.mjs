@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { launch, open, shows } from '../lib/browser.mjs';
+import { drawn, launch, open, shows } from '../lib/browser.mjs';
 import { StandIn } from '../lib/stand-in-server.mjs';
 
 describe('waiting and failing', () => {
@@ -49,10 +49,92 @@ describe('waiting and failing', () => {
     await page.getByRole('button', { name: 'Run' }).click();
     const message = page.getByRole('alert');
     assert.equal(await message.innerText(), refusal.error);
+    // What is shown is that of the text before, and all of the page agrees on it.
+    await page.getByText('What is shown is still of the text before.').waitFor();
+    assert.equal(await page.locator('#text').inputValue(), 'far too long');
+    assert.equal(await page.locator('main').getAttribute('inert'), null);
+    await page.locator('attention-map canvas').focus();
+    await page.keyboard.press('ArrowLeft');
+    await shows(page, 3, 0);
+    await page.waitForFunction(() => location.hash.includes('query=3&key=0') && !location.hash.includes('text='));
+    assert.doesNotMatch(await page.locator('#command').innerText(), /far too long/);
     await page.locator('#text').fill('two words');
     await page.keyboard.press('Enter');
     await shows(page, 2, 0);
     assert.equal(await page.locator('.trouble:visible').count(), 0);
+  });
+
+  test('a source that cannot be opened leaves the one before', async () => {
+    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    await shows(page, 4, 2);
+    await page.route('**/api/traces', (route) => route.fulfill({ status: 500, json: { error: 'It is broken.' } }));
+    await page.selectOption('#source', 's1');
+    await page.getByText('It is broken.').waitFor();
+    assert.equal(await page.locator('#source').inputValue(), 'example');
+    assert.equal(await page.locator('main').getAttribute('inert'), null);
+    await page.waitForFunction(() => location.hash.includes('source=example') && location.hash.includes('query=4&key=2'));
+    // Nor does an address that is typed in stay, where it leads to nothing.
+    await page.evaluate(() => (location.hash = '#source=s1&query=1&key=1'));
+    await page.waitForFunction(() => location.hash.includes('source=example') && location.hash.includes('query=4&key=2'));
+    await page.keyboard.press('ArrowDown');
+    await shows(page, 5, 2);
+    assert.match(await page.locator('#command').innerText(), /^attnscope cell example /);
+  });
+
+  test('after Stop the page is that of the run before', async () => {
+    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    await shows(page, 4, 2);
+    await page.selectOption('#source', 'slow');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Stopped. Press Run').waitFor();
+    assert.equal(await page.locator('#source').inputValue(), 'example');
+    assert.equal(await page.locator('main').getAttribute('inert'), null);
+    await page.keyboard.press('ArrowDown');
+    await shows(page, 5, 2);
+    await page.waitForTimeout(server.slow);
+    assert.match(await page.evaluate(() => location.hash), /source=example.*query=5&key=2/);
+  });
+
+  test('a server started again with another source under the name does not pass for the one before', async () => {
+    const { page } = await open(browser, url, { hash: '#source=s1&query=3&key=1' });
+    await shows(page, 3, 1);
+    const { sources } = server;
+    server.runs.clear();
+    server.sources = sources.map((source) => (source.id === 's1' ? { ...source, label: 'Another model' } : source));
+    try {
+      await page.keyboard.press('ArrowLeft');
+      await page.getByText('That source is no longer here').first().waitFor();
+      assert.equal(await page.locator('cell-headline h2').count(), 0);
+    } finally {
+      server.sources = sources;
+    }
+    await page.locator('cell-headline').getByRole('button', { name: 'Try again' }).click();
+    await shows(page, 3, 0);
+  });
+
+  test('a question that failed leaves no old working, and can be put again', async () => {
+    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    await shows(page, 4, 2);
+    let broken = true;
+    await page.route(/\/(cell|row)\?/, (route) =>
+      broken ? route.fulfill({ status: 500, json: { error: 'The cell could not be read.' } }) : route.fallback(),
+    );
+    await page.keyboard.press('ArrowDown');
+    await page.locator('cell-headline .trouble').waitFor();
+    await drawn(page);
+    for (const step of ['step-vectors', 'step-scale', 'step-mask', 'step-softmax', 'step-mix'])
+      assert.equal(await page.locator(`${step} *`).count(), 0, step);
+    broken = false;
+    await page.locator('cell-headline').getByRole('button', { name: 'Try again' }).click();
+    await shows(page, 5, 2);
+    await page.locator('step-budget .budget').waitFor();
+    assert.equal(await page.locator('.trouble:visible').count(), 0);
+  });
+
+  test('what a link asks for and the run does not have is named', async () => {
+    const { page } = await open(browser, url, { hash: '#source=s1&layer=99&head=2&query=3&key=1' });
+    await shows(page, 3, 1);
+    await page.getByText('This run has no layer 99: shown is layer 0.').waitFor();
   });
 
   test('a run that the server has forgotten is made again', async () => {

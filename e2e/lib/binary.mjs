@@ -80,3 +80,14 @@ export async function cellJson(source, { query, key, layer = 0, head = 0, text, 
   const { stdout } = await run(/** @type {string} */ (BINARY), args, { maxBuffer: 1 << 26 });
   return JSON.parse(stdout);
 }
+
+/**
+ * What a running server calls the source with this label.
+ * @param {string} url
+ * @param {RegExp} label
+ * @returns {Promise<string>}
+ */
+export async function idOf(url, label) {
+  const { sources } = await (await fetch(`${url}api/sources`)).json();
+  return sources.find((/** @type {{label: string}} */ source) => label.test(source.label)).id;
+}

@@ -8,6 +8,18 @@ const EXAMPLE = new URL('../../crates/inspect/src/example.json', import.meta.url
 /** @typedef {{token: string, special?: boolean, part?: [number, number]}} Word */
 
 /**
+ * What a head may do to its scores and its rows beside the plain case.
+ * @typedef {object} Terms
+ * @property {number} [softcap]
+ * @property {number} [alibi]          its slope
+ * @property {number} [relative_bias]  times the distance
+ * @property {number} [bias]           times the key
+ * @property {number} [sink]           its score
+ * @property {(i: number, j: number) => string | null} [hides]
+ * @property {'lse' | 'nan'} [damage]  an lse that does not fit, or numbers that are none
+ */
+
+/**
  * @typedef {object} Run
  * @property {string} id
  * @property {string} source
@@ -22,6 +34,7 @@ const EXAMPLE = new URL('../../crates/inspect/src/example.json', import.meta.url
  * @property {number} head_dim
  * @property {number} v_head_dim
  * @property {any} worked
+ * @property {Terms} terms
  * @property {(layer: number, head: number) => {q: number[][], k: number[][], v: number[][]}} head
  */
 
@@ -62,6 +75,7 @@ export function exampleRun(causal) {
     head_dim: q[0].length,
     v_head_dim: v[0].length,
     worked: null,
+    terms: {},
     head: () => ({ q, k, v }),
   };
   const rows = e.tokens.map((/** @type {string} */ _, /** @type {number} */ i) => rowOf(run, 0, 0, i));
@@ -107,9 +121,22 @@ export function exampleRun(causal) {
  * @param {any[]} of.tokens
  * @param {number} [of.layers]
  * @param {{left: number, right: number} | null} [of.window]
+ * @param {number} [of.heads]
+ * @param {boolean} [of.causal]
+ * @param {Terms} [of.terms]
  * @returns {Run}
  */
-export function madeUpRun({ id, source, text, tokens, layers = 30, window = null }) {
+export function madeUpRun({
+  id,
+  source,
+  text,
+  tokens,
+  layers = 30,
+  window = null,
+  heads = 9,
+  causal = true,
+  terms = {},
+}) {
   /** @type {Map<string, {q: number[][], k: number[][], v: number[][]}>} */
   const known = new Map();
   const vectors = (/** @type {number} */ seed, /** @type {number} */ d) => {
@@ -122,14 +149,15 @@ export function madeUpRun({ id, source, text, tokens, layers = 30, window = null
     kind: 'model',
     text,
     tokens,
-    causal: true,
+    causal,
     window,
     layers,
-    q_heads: 9,
-    kv_heads: 3,
+    q_heads: heads,
+    kv_heads: Math.ceil(heads / 3),
     head_dim: 64,
     v_head_dim: 64,
     worked: null,
+    terms,
     head(layer, head) {
       const name = `${layer} ${head}`;
       const kv = Math.floor(head / 3);
@@ -152,20 +180,38 @@ const mean = (/** @type {number[][]} */ rows, /** @type {number} */ c) =>
 /** @param {Run} run @param {number} i @param {number} j */
 function hiddenBy(run, i, j) {
   if (run.causal && j > i) return 'future';
-  return run.window && (j < i - run.window.left || j > i + run.window.right) ? 'outside_window' : null;
+  if (run.window && (j < i - run.window.left || j > i + run.window.right)) return 'outside_window';
+  return run.terms.hides?.(i, j) ?? null;
 }
+
+/** What is added to a score. @param {Terms} terms @param {number} i @param {number} j */
+const added = ({ alibi, relative_bias, bias }, i, j) => ({
+  alibi: alibi === undefined ? null : -alibi * Math.abs(i - j),
+  relative_bias: relative_bias === undefined ? null : relative_bias * (i - j),
+  bias: bias === undefined ? null : bias * j,
+});
 
 /** @param {Run} run @param {number} layer @param {number | 'mean'} head @param {number} i @returns {any} */
 export function rowOf(run, layer, head, i) {
   if (head === 'mean') return meanRow(run, layer, i);
   const { q, k } = run.head(layer, head);
   const scale = 1 / Math.sqrt(run.head_dim);
-  const scores = k.map((key) => dot(q[i], key) * scale);
+  const { softcap, sink, damage } = run.terms;
+  const plain = Object.keys(run.terms).length === 0;
+  const scores = k.map((key, j) => {
+    const scaled = dot(q[i], key) * scale;
+    // Of the long texts there are millions of these.
+    if (plain) return scaled;
+    const capped = softcap === undefined ? scaled : softcap * Math.tanh(scaled / softcap);
+    return Object.values(added(run.terms, i, j)).reduce((/** @type {number} */ sum, term) => sum + (term ?? 0), capped);
+  });
   const mask = k.map((_, j) => hiddenBy(run, i, j));
   const seen = scores.filter((_, j) => mask[j] === null);
-  const top = Math.max(...seen);
-  const lse = top + Math.log(seen.reduce((sum, s) => sum + Math.exp(s - top), 0));
-  const weights = scores.map((s, j) => (mask[j] ? 0 : Math.exp(s - lse)));
+  const all = sink === undefined ? seen : [...seen, sink];
+  const top = Math.max(...all);
+  const lse =
+    top + Math.log(all.reduce((sum, s) => sum + Math.exp(s - top), 0)) - (damage === 'lse' ? Math.log(1.5) : 0);
+  const weights = scores.map((s, j) => (mask[j] ? 0 : damage === 'nan' ? NaN : Math.exp(s - lse)));
   const place = (/** @type {number} */ index) => ({ index, token: run.tokens[index].text });
   return {
     layer,
@@ -175,10 +221,10 @@ export function rowOf(run, layer, head, i) {
     weights,
     scores,
     mask,
-    lse,
+    lse: all.length > 0 ? lse : null,
     row_sum: weights.reduce((a, b) => a + b, 0),
-    sink: null,
-    entropy: -weights.reduce((sum, w) => sum + (w > 0 ? w * Math.log(w) : 0), 0),
+    sink: sink === undefined ? null : Math.exp(sink - lse),
+    entropy: -weights.reduce((sum, w) => sum + (w === 0 ? 0 : w * Math.log(w)), 0),
     visible: seen.length,
     strongest: weights
       .map((weight, index) => ({ ...place(index), weight }))
@@ -261,11 +307,9 @@ export function cellOf(run, layer, head, i, j) {
     dot: dot(q[i], k[j]),
     scale: 1 / Math.sqrt(run.head_dim),
     scaled: dot(q[i], k[j]) / Math.sqrt(run.head_dim),
-    softcap: null,
-    alibi: null,
-    relative_bias: null,
-    bias: null,
-    sink: null,
+    softcap: run.terms.softcap ?? null,
+    ...added(run.terms, i, j),
+    sink: row.sink,
     score: row.scores[j],
     mask: row.mask[j],
     lse: row.lse,
@@ -304,7 +348,7 @@ export function headsOf(run, layer) {
           0,
         ),
       ),
-      proof: { row_sum_error: 1.2e-7, output_error: 2.9e-7 },
+      proof: { row_sum_error: run.terms.damage === 'nan' ? null : 1.2e-7, output_error: 2.9e-7 },
     };
   });
 }

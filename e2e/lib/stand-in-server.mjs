@@ -87,7 +87,45 @@ const SOURCES = [
     causal: true,
     causal_choice: false,
   },
+  // Traces of what is rare: each of a few words, which cannot be changed.
+  ...Object.entries({
+    terms: 'softcap, ALiBi and biases',
+    sink: 'a sink',
+    masks: 'masks of every kind',
+    unfit: 'an lse that does not fit',
+    nan: 'numbers that are none',
+    one: 'one head, a window without end',
+    bare: 'no attention',
+  }).map(([id, label]) => ({
+    id,
+    label: `Stand-in with ${label}`,
+    kind: 'trace',
+    family: 'llama',
+    note: 'Made-up numbers.',
+    text: 'one two three four five',
+    text_fixed: true,
+    causal: true,
+    causal_choice: false,
+  })),
 ];
+
+/** @type {Record<string, Partial<Parameters<typeof madeUpRun>[0]>>} */
+const RARE = {
+  terms: { terms: { softcap: 5, alibi: 0.5, relative_bias: 0.25, bias: -0.125 } },
+  // Its first token sees nothing but the sink.
+  sink: { terms: { sink: 6, hides: (i) => (i === 0 ? 'knocked_out' : null) } },
+  masks: {
+    causal: false,
+    terms: {
+      hides: (i, j) =>
+        i === 5 ? 'padding' : j === 5 ? 'padding' : i < 2 !== j < 2 ? 'other_segment' : i === 4 && j === 2 ? 'knocked_out' : null,
+    },
+  },
+  unfit: { terms: { damage: 'lse' } },
+  nan: { terms: { damage: 'nan' } },
+  one: { heads: 1, window: { left: 2 ** 64, right: 2 ** 64 } },
+  bare: { layers: 0 },
+};
 
 /** Splits into words with their leading space, whitespace and marks apart. @param {string} text */
 function tokens(text) {
@@ -119,6 +157,8 @@ export class StandIn {
   /** @type {Map<string, import('./stand-in-runs.mjs').Run>} */
   runs = new Map();
   slow = 1500;
+  /** What it offers; a server started again may offer something else. */
+  sources = SOURCES;
   #server = createServer((request, response) => {
     this.#answer(request, response).catch((error) => send(response, error.status ?? 500, { error: error.message }));
   });
@@ -142,7 +182,7 @@ export class StandIn {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/' || url.pathname.startsWith('/ui/')) return file(url.pathname, response);
     if (url.pathname === '/api/health') return send(response, 200, { ok: true, version: 'stand-in' });
-    if (url.pathname === '/api/sources') return send(response, 200, { sources: SOURCES });
+    if (url.pathname === '/api/sources') return send(response, 200, { sources: this.sources });
     if (url.pathname === '/api/traces' && request.method === 'POST')
       return send(response, 200, await this.#make(await body(request)));
     const [, id, what] = url.pathname.match(/^\/api\/traces\/([^/]+)(?:\/(\w+))?$/) ?? [];
@@ -153,7 +193,7 @@ export class StandIn {
 
   /** @param {any} wish */
   async #make(wish) {
-    const source = SOURCES.find((s) => s.id === wish.source);
+    const source = this.sources.find((s) => s.id === wish.source);
     if (!source) throw failure(400, `There is no source ${wish.source}.`);
     if (!source.text_fixed && !(wish.text ?? '').trim())
       throw failure(400, 'The text is empty: type a few words and run again.');
@@ -180,6 +220,7 @@ export class StandIn {
                   source: source.id,
                   text,
                   tokens: tokens(text),
+                  ...(RARE[source.id] && { layers: 2, ...RARE[source.id] }),
                 });
     this.runs.set(run.id, run);
     return meta(run);
@@ -300,7 +341,7 @@ function meta(run) {
       causal: run.causal,
       window: run.window,
       scale: 1 / Math.sqrt(run.head_dim),
-      softcap: null,
+      softcap: run.terms.softcap ?? null,
     })),
   };
 }

@@ -46,6 +46,13 @@ test('nonsense in an address is ignored', () => {
   assert.deepEqual(odd, { ...EMPTY_VIEW, source: 'example' });
 });
 
+test('large numbers survive, and endless ones are held', () => {
+  for (const least of [1e99, 1e-12, 0.1234567890123, 1e21, -2.5e7])
+    assert.equal(parseAddress(formatAddress({ ...view, least })).least, least);
+  assert.equal(parseAddress('#least=1e999').least, null);
+  assert.deepEqual(parseAddress('#zoom=1e300&centre=3-4').place, { zoom: 1024, query: 3, key: 4 });
+});
+
 /** @type {import('../../ui/contract.js').Source} */
 const example = {
   id: 'example',

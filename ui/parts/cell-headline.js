@@ -11,6 +11,7 @@ import { copyButton, num, tokenChip } from '../figures.js';
 import { sentence } from '../hidden.js';
 import { precise } from '../numbers.js';
 import { get } from '../store.js';
+import { failed } from './failed.js';
 import { Part } from './part.js';
 import { TakeAlong } from './take-along.js';
 
@@ -21,11 +22,9 @@ export class CellHeadline extends Part {
       (busy) => this.asks(busy),
     );
     this.watch(
-      (s) => [s.cell.value, s.cell.error, s.trace.value, commandOf(s), s.view.source],
-      (cell, error, meta, command, source) => {
-        if (error) return this.update(h('p', { class: 'trouble', role: 'alert' }, error));
-        // What is still shown of another source keeps its own command.
-        if (meta && meta.source !== source && this.childElementCount > 0) return;
+      (s) => [s.cell.value, s.cell.error, s.trace.value, commandOf(s)],
+      (cell, error, meta, command) => {
+        if (error) return this.update(failed(error, 'cell-again'));
         if (!cell || !meta || command === null || !meta.tokens[cell.query.index]) return this.update();
         this.update(says(cell, meta), place(cell, meta), tools(cell, command), new TakeAlong('cell'));
       },

@@ -91,7 +91,8 @@ function stat(name, value, meaning, full) {
 /** @param {Facts} facts */
 export function proof(facts) {
   const { row_sum_error: rows, output_error: out } = facts.proof;
-  const holds = rows < PROVEN && out < PROVEN;
+  // null is an error that is not finite.
+  const holds = rows !== null && out !== null && rows < PROVEN && out < PROVEN;
   return h(
     'details',
     { class: `proof ${holds ? 'holds' : 'fails'}`, 'data-keep': 'proof' },
@@ -100,17 +101,17 @@ export function proof(facts) {
       null,
       h('span', { class: 'badge' }, holds ? '✓ proven' : '✗ not proven'),
       ' row sums within ',
-      num(rows, null, tiny(rows)),
+      num(rows ?? NaN, null, tiny(rows)),
       ', output within ',
-      num(out, null, tiny(out)),
+      num(out ?? NaN, null, tiny(out)),
     ),
     h(
       'p',
       null,
-      'The weights shown here were not kept by the run; each is worked out again when you look. So they are checked: every row of this head must sum to 1, and the weights times the values must give the very output that the fast kernel computed. ',
+      'The weights shown here were not kept by the run; each is worked out again when you look. So they are checked: every row of this head must sum to 1 (less what the head’s sink takes, where it has one), and the weights times the values must give the very output that the fast kernel computed. ',
       holds
         ? 'The largest deviations are the two numbers above, both below 0.00001: rounding, no more.'
-        : 'The largest deviations are the two numbers above, and one of them is more than rounding (0.00001): do not trust this map, and please report it.',
+        : 'The largest deviations are the two numbers above, and one of them is more than rounding (0.00001) or no number at all: do not trust this map, and please report it.',
     ),
   );
 }

@@ -3,6 +3,7 @@
 /** @import { Meta, Site, Source } from '../contract.js' */
 import { chooseHead, chooseLayer, chooseMask, chooseSite, siteOf, step } from '../actions.js';
 import { h } from '../dom.js';
+import { windowWords } from '../hidden.js';
 import { Part } from './part.js';
 
 /** @type {Record<string, string>} */
@@ -61,7 +62,8 @@ function picker(meta, site, head, source) {
 /** @param {Site} site */
 function maskWords(site) {
   const parts = [site.causal ? 'causal' : 'bidirectional'];
-  if (site.window) parts.push(`window of ${(site.window.left ?? 0) + (site.window.right ?? 0) + 1}`);
+  const window = windowWords(site);
+  if (window) parts.push(window);
   return parts.join(', ');
 }
 

@@ -1,7 +1,7 @@
 // What the colours mean, exactly, and the cell under the pointer.
 
-/** @import { Cell, Meta, Site, Token } from '../contract.js' */
-/** @import { Spot } from '../store.js' */
+/** @import { Cell, HiddenReason, Meta, Token } from '../contract.js' */
+/** @import { Spot, State } from '../store.js' */
 /** @import { View } from '../address.js' */
 /** @import { Shown } from '../map-shown.js' */
 /** @import { Palette } from '../palette.js' */
@@ -9,12 +9,12 @@
 import { headRef, siteOf } from '../actions.js';
 import { h, vars } from '../dom.js';
 import { num, tokenChip, tokenText } from '../figures.js';
-import { reasonOf, SHORT } from '../hidden.js';
+import { BECAUSE, REASONS, reasonOf, SHORT, windowWords } from '../hidden.js';
 import { quantity } from '../map-shown.js';
 import { show } from '../numbers.js';
 import { css, rampAt } from '../palette.js';
 import { defaultScale, fraction, LOG_FLOOR, SCALES } from '../scales.js';
-import { weightAt } from '../tiles.js';
+import { known, weightAt } from '../tiles.js';
 import { MapOptions } from './map-options.js';
 import { Part } from './part.js';
 
@@ -32,8 +32,18 @@ export class MapLegend extends Part {
       (...now) => this.#read(...now),
     );
     this.watch(
-      (s) => [s.trace.value, s.shown, s.view.scale, s.view.site, s.view.layer, s.view.palette, s.view.blocks, s.theme],
-      (meta, shown, scale, site, layer, palette, blocks, theme) => {
+      (s) => [
+        s.trace.value,
+        s.shown,
+        s.view.scale,
+        s.view.site,
+        s.view.layer,
+        s.view.palette,
+        s.view.blocks,
+        s.theme,
+        reasonsSeen(s).join(),
+      ],
+      (meta, shown, scale, site, layer, palette, blocks, theme, reasons) => {
         const here = meta && siteOf(meta, { site, layer });
         if (!meta || !here || !shown) return this.#key.replaceChildren();
         const now = scale ?? defaultScale(meta.kind);
@@ -49,7 +59,7 @@ export class MapLegend extends Part {
           h(
             'div',
             { class: 'swatches' },
-            here.causal || here.window ? swatch('hidden', hiddenWords(here, shown)) : '',
+            reasons ? swatch('hidden', hiddenWords(/** @type {HiddenReason[]} */ (reasons.split(',')), shown)) : '',
             shown.leftOut.length > 0 ? swatch('left-out', ...leftOutWords(meta.tokens, now, shown)) : '',
           ),
         );
@@ -99,10 +109,24 @@ function blockReading(spot, query, key) {
   return [where, 'largest ', num(weight, 'weight'), ' at ', ...pair(query, key, spot)];
 }
 
-/** @param {Site} site @param {Shown} shown */
-function hiddenWords(site, shown) {
-  const reasons = [site.causal && 'it comes later', site.window && 'it is outside the window'].filter(Boolean);
-  const why = reasons.join(', or ');
+/**
+ * Why cells of this map are hidden: what the layer says of itself, and what has been seen to hide something.
+ * @param {State} state
+ * @returns {HiddenReason[]}
+ */
+function reasonsSeen({ trace, view, row }) {
+  const site = trace.value && siteOf(trace.value, view);
+  if (!site) return [];
+  const seen = new Set(known(headRef()).flatMap((tile) => tile.reasons));
+  if (site.causal) seen.add('future');
+  if (windowWords(site)) seen.add('outside_window');
+  for (const why of row.value?.mask ?? []) if (why) seen.add(why);
+  return REASONS.filter((reason) => seen.has(reason));
+}
+
+/** @param {HiddenReason[]} reasons @param {Shown} shown */
+function hiddenWords(reasons, shown) {
+  const why = reasons.map((reason) => BECAUSE[reason]).join(', or ');
   return shown.level.kind === 'exact' ? `hidden: ${why}` : `every cell of the block is hidden: ${why}`;
 }
 

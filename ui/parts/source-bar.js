@@ -26,7 +26,7 @@ export class SourceBar extends Part {
 
   begin() {
     this.watch(
-      (s) => [s.sources, s.view.source, s.view.text, s.trace, s.notice],
+      (s) => [s.sources, (s.wanted ?? s.view).source, (s.wanted ?? s.view).text, s.trace, s.notice],
       (...now) => this.#draw(...now),
     );
   }
@@ -44,8 +44,11 @@ export class SourceBar extends Part {
     // A text being typed must survive a redraw: it is only set when the view's text is another one.
     const wanted = text ?? source?.text ?? '';
     const shown = `${id} ${wanted}`;
+    // A text that could not be read stays to be mended; what is shown is still of the one before.
+    const draft = trace.error !== null && this.dataset.source === id;
+    this.dataset.source = id ?? '';
     if (this.dataset.shown !== shown) {
-      this.#text.value = wanted;
+      if (!draft) this.#text.value = wanted;
       this.#text.rows = wanted.length > SHORT ? 3 : 1;
       this.dataset.shown = shown;
     }
@@ -72,6 +75,9 @@ export class SourceBar extends Part {
       sources.busy ? h('p', { class: 'status', role: 'status' }, 'Asking the server what it has…') : null,
       trace.busy ? waiting(source) : null,
       trouble ? h('p', { class: 'trouble', role: 'alert' }, trouble) : null,
+      trace.error && trace.value && this.#text.value !== wanted && !source?.text_fixed
+        ? h('p', { class: 'note' }, 'What is shown is still of the text before.')
+        : null,
       notice ? h('p', { class: 'notice', role: 'status' }, notice) : null,
     );
   }

@@ -5,8 +5,10 @@ import { choose } from '../actions.js';
 import { h, vars } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
 import { SHORT } from '../hidden.js';
-import { percent } from '../numbers.js';
+import { percent, show } from '../numbers.js';
+import { fitsLse, shared } from '../row-sum.js';
 import { plain } from '../tokens.js';
+import { failed } from './failed.js';
 import { Part } from './part.js';
 import { rowFacts } from './row-facts.js';
 import { TakeAlong } from './take-along.js';
@@ -22,11 +24,12 @@ export class StepBudget extends Part {
       (s) => [s.row.value, s.row.error, s.trace.value, s.view.key, s.worked.value, s.view.causal],
       (row, error, meta, key, worked, causal) => {
         if (error)
-          return this.update(stepBlock(5, 'The row is a budget', h('p', { class: 'trouble', role: 'alert' }, error)));
+          return this.update(stepBlock(5, 'The row is a budget', failed(error, 'row-again')));
         if (!row || !meta || row.weights.length !== meta.tokens.length || !meta.tokens[row.query.index])
           return this.update();
         const before = causal && worked ? worked.weights_unmasked[row.query.index] : null;
-        this.update(stepBlock(5, 'The row is a budget of exactly 1', ...budget(row, meta, key, before)));
+        const title = fitsLse(row) ? 'The row is a budget of exactly 1' : 'The row is a budget';
+        this.update(stepBlock(5, title, ...budget(row, meta, key, before)));
       },
     );
   }
@@ -50,20 +53,25 @@ function budget(row, meta, key, before) {
   const given = listed.reduce((sum, j) => sum + row.weights[j], 0);
   const sink = row.sink ?? 0;
   const remainder = Math.max(0, row.row_sum - given);
-  const most = Math.max(row.strongest[0]?.weight ?? 0, ...(before ?? []), remainder, 1e-9);
+  // One measure for all, so that the bars can be compared.
+  const most = Math.max(row.strongest[0]?.weight ?? 0, ...(before ?? []), remainder, sink, 1e-9);
   const query = tokenChip(meta.tokens[row.query.index], row.query.index, 'q');
-  if (row.visible === 0) return [h('p', null, query, ' sees nothing: every weight is 0, and so is the output.')];
+  if (row.visible === 0 && row.sink === null)
+    return [h('p', null, query, ' sees nothing: every weight is 0, and so is the output.')];
   return [
-    h(
-      'p',
-      null,
-      query,
-      ` sees ${row.visible} ${row.visible === 1 ? 'key' : 'keys'}`,
-      hidden ? ` (${hidden} hidden)` : '',
-      ' and shares out 1 between them. Every ',
-      named('weight', 'weight'),
-      ' given to one is taken from the others.',
-    ),
+    fitsLse(row) ? null : damaged(row),
+    row.visible === 0
+      ? h('p', null, query, ' sees no key: the head’s sink takes it all, every weight is 0, and so is the output.')
+      : h(
+          'p',
+          null,
+          query,
+          ` sees ${row.visible} ${row.visible === 1 ? 'key' : 'keys'}`,
+          hidden ? ` (${hidden} hidden)` : '',
+          ` and shares out 1 between them${row.sink === null ? '' : ' and the head’s sink'}. Every `,
+          named('weight', 'weight'),
+          ' given to one is taken from the others.',
+        ),
     stack(row, meta, order, key),
     h(
       'ol',
@@ -83,7 +91,7 @@ function budget(row, meta, key, before) {
             'li',
             { class: 'rest' },
             h('span', null, 'to the head’s sink, no token'),
-            measure(sink, 1),
+            measure(sink, most),
             num(sink, 'weight'),
           )
         : null,
@@ -92,10 +100,10 @@ function budget(row, meta, key, before) {
         { class: 'total' },
         h('span', null, 'sum'),
         h('span', null),
-        num(row.row_sum + sink, 'weight'),
+        num(shared(row), 'weight'),
       ),
     ),
-    rowFacts(row.entropy, row.mask[0] === null ? row.weights[0] : null),
+    rowFacts(row.entropy, row.row_sum, row.mask[0] === null ? row.weights[0] : null),
     before ? h('p', { class: 'note' }, 'The outline is the weight before the causal mask.') : null,
     hidden && row.mask.length <= WHOLE
       ? h(
@@ -110,6 +118,14 @@ function budget(row, meta, key, before) {
     new TakeAlong('row'),
   ];
 }
+
+/** @param {Row} row */
+const damaged = (row) =>
+  h(
+    'p',
+    { class: 'trouble' },
+    `This row’s weights${row.sink === null ? '' : ' and its sink'} sum to ${show(shared(row))}: its lse does not fit its scores; the trace is damaged or was made by other arithmetic.`,
+  );
 
 /**
  * The whole row as one bar.
@@ -139,6 +155,7 @@ function stack(row, meta, order, key) {
       ),
     ),
     rest > 0.001 ? one(rest, 'dust', `all smaller ones: ${percent(rest)}`) : null,
+    row.sink ? one(row.sink, 'sink', `the head’s sink: ${percent(row.sink)}`, row.sink > 0.12 ? 'sink' : '') : null,
   );
 }
 

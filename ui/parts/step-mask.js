@@ -1,26 +1,27 @@
 // Step 3: the mask. On the example also the whole row before and after it, and the matrix M.
 
-/** @import { Cell, Meta, Worked } from '../contract.js' */
+/** @import { Cell, Meta, Row, Worked } from '../contract.js' */
 import { choose, chooseMask, siteOf } from '../actions.js';
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip, tokenText } from '../figures.js';
 import { math, op, sub, sym, val } from '../formula.js';
-import { sentence } from '../hidden.js';
+import { hiddenCounts, sentence } from '../hidden.js';
 import { together } from '../numbers.js';
+import { sameRow } from '../same-row.js';
 import { Part } from './part.js';
 
 export class StepMask extends Part {
   begin() {
     this.watchInSight(
-      (s) => [s.cell.value, s.trace.value, s.worked.value],
-      (cell, meta, worked) => {
+      (s) => [s.cell.value, s.trace.value, s.worked.value, s.row.value],
+      (cell, meta, worked, row) => {
         const site = cell && meta && siteOf(meta, cell);
         if (!cell || !meta?.tokens[cell.query.index] || !site) return this.update();
         this.update(
           stepBlock(
             3,
             'The mask',
-            ...about(cell, meta, site.causal),
+            ...about(cell, meta, row && sameRow(cell, row) ? row : null),
             ...(worked ? example(cell, meta, worked, site.causal) : []),
           ),
         );
@@ -29,8 +30,8 @@ export class StepMask extends Part {
   }
 }
 
-/** @param {Cell} cell @param {Meta} meta @param {boolean} causal */
-function about(cell, meta, causal) {
+/** @param {Cell} cell @param {Meta} meta @param {Row | null} row  null while it is on its way */
+function about(cell, meta, row) {
   const query = tokenChip(meta.tokens[cell.query.index], cell.query.index, 'q');
   const key = tokenChip(meta.tokens[cell.key.index], cell.key.index, 'k');
   const m = sub(sym('M'), sym(`${cell.query.index},${cell.key.index}`));
@@ -57,7 +58,8 @@ function about(cell, meta, causal) {
       ),
     ];
   }
-  const why = causal ? ' may look at ' : ' may look at every token, so also at ';
+  const hiding = row ? hiddenCounts(row.mask) : [];
+  const why = row && hiding.length === 0 ? ' may look at every token, so also at ' : ' may look at ';
   return [
     h(
       'p',
@@ -70,6 +72,7 @@ function about(cell, meta, causal) {
       ' stays ',
       num(cell.score, 'score'),
       '.',
+      hiding.length > 0 ? ` Hidden from it: ${hiding.join(', ')}.` : '',
     ),
   ];
 }

@@ -18,7 +18,7 @@ export class StepSoftmax extends Part {
           stepBlock(
             4,
             'Softmax turns scores into shares',
-            ...(cell.lse === null ? blind() : cell.mask ? hidden() : shares(cell, row)),
+            ...(cell.mask ? (cell.lse === null ? blind() : hidden()) : cell.lse === null ? lost() : shares(cell, row)),
           ),
         );
       },
@@ -27,6 +27,14 @@ export class StepSoftmax extends Part {
 }
 
 const blind = () => [h('p', null, 'This row sees nothing at all: every weight is 0 and the output is 0.')];
+
+const lost = () => [
+  h(
+    'p',
+    { class: 'trouble' },
+    'The lse of this row is not a number, so no weight can be brought back: the trace is damaged.',
+  ),
+];
 
 function hidden() {
   return [

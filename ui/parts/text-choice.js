@@ -154,7 +154,7 @@ const sides = (name, options) =>
 
 /** A mean must not be taken for a head. @param {Site} site @param {View['heads']} heads */
 function average(site, heads) {
-  if (heads === null || (Array.isArray(heads) && heads.length === 1)) return null;
+  if (heads === null || heads.length === 1 || site.q_heads === 1) return null;
   const which = heads === 'mean' ? `all ${site.q_heads} heads of layer ${site.layer}` : `heads ${heads.join(', ')}`;
   return h(
     'p',

@@ -133,7 +133,7 @@ function one({ meta, spread, i, pinned, most }) {
         : null,
       to ? null : h('li', { class: 'total' }, h('span', null, 'received'), h('span', null), num(sum, 'weight')),
     ),
-    to && visible > 0 ? rowFacts(entropy, weights[0] < 0 ? null : weights[0]) : null,
+    to && visible > 0 ? rowFacts(entropy, sum, weights[0] < 0 ? null : weights[0]) : null,
     to
       ? null
       : h(

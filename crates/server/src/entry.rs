@@ -8,7 +8,8 @@ use crate::error::Error;
 
 /// Something that the page can look at.
 pub struct Entry {
-    /// Its name in addresses and requests, such as `s1`; no two entries share one.
+    /// Its name in addresses and requests, such as `smollm2.gguf`; no two entries share one. Links are kept, so it
+    /// should be the same whenever this source is served.
     pub id: String,
     /// Its name on the page.
     pub label: String,

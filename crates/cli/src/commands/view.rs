@@ -1,6 +1,7 @@
+use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use attnscope_models::Source;
@@ -64,22 +65,22 @@ fn listen(host: IpAddr, port: u16) -> anyhow::Result<TcpListener> {
 /// What the page offers: the sources given, opened now so that a wrong one is said at once, and the example. With
 /// none given, the example and whatever models lie in `models/`, opened when they are picked.
 fn entries(sources: &[String]) -> anyhow::Result<Vec<Entry>> {
-    let mut entries = Vec::new();
+    let mut named: Vec<(String, Opening)> = Vec::new();
     for name in sources {
-        let source = Opening::Ready(Box::new(Source::open(name)?));
-        entries.push(entry(id(entries.len(), name), name, source));
-    }
-    if !sources.iter().any(|name| name == "example") {
-        let source = Opening::Ready(Box::new(Source::open("example")?));
-        entries.push(entry("example".to_owned(), "example", source));
-    }
-    if sources.is_empty() {
-        for path in models_at_hand() {
-            let name = path.display().to_string();
-            entries.push(entry(id(entries.len(), &name), &name, Opening::OnDemand(path)));
+        // Given twice it is still one source.
+        if named.iter().all(|(other, _)| other != name) {
+            named.push((name.clone(), Opening::Ready(Box::new(Source::open(name)?))));
         }
     }
-    Ok(entries)
+    if !sources.iter().any(|name| name == "example") {
+        named.push(("example".to_owned(), Opening::Ready(Box::new(Source::open("example")?))));
+    }
+    if sources.is_empty() {
+        named.extend(models_at_hand().into_iter().map(|path| (path.display().to_string(), Opening::OnDemand(path))));
+    }
+    let names: Vec<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
+    let ids = ids(&names);
+    Ok(named.into_iter().zip(ids).map(|((name, source), id)| entry(id, &name, source)).collect())
 }
 
 fn entry(id: String, name: &str, source: Opening) -> Entry {
@@ -87,8 +88,45 @@ fn entry(id: String, name: &str, source: Opening) -> Entry {
     Entry { id, label, quantisation, name: name.to_owned(), source }
 }
 
-fn id(index: usize, name: &str) -> String {
-    if name == "example" { name.to_owned() } else { format!("s{index}") }
+/// What the sources are called in addresses. A link is kept and opened again later, perhaps when other sources are
+/// served, so an id says what its source is, not where it stands: the name of its file or folder, and of those with
+/// like names also a part of the hash of the whole path.
+fn ids(names: &[&str]) -> Vec<String> {
+    let plain: Vec<String> = names.iter().map(|name| slug(name)).collect();
+    let mut taken = HashSet::new();
+    let ids = names.iter().zip(&plain).map(|(name, slug)| {
+        let alone = *name == "example" || plain.iter().filter(|other| *other == slug).count() == 1;
+        let wanted = if alone { slug.clone() } else { format!("{slug}-{:08x}", path_hash(name)) };
+        // One file under two names, or two hashes alike: only then does the order count.
+        let more = (2..).map(|n| format!("{wanted}-{n}"));
+        let id = std::iter::once(wanted.clone()).chain(more).find(|id| !taken.contains(id)).unwrap_or(wanted.clone());
+        taken.insert(id.clone());
+        id
+    });
+    ids.collect()
+}
+
+/// The last part of a path in letters, digits and `.`, `-`, `_`, as they need no escape in an address.
+fn slug(name: &str) -> String {
+    let path = whole(name);
+    let last = path.file_name().map_or(name.into(), |last| last.to_string_lossy());
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
+    let words: Vec<&str> = last.split(|c| !fits(c)).filter(|word| !word.is_empty()).collect();
+    if words.is_empty() { "source".to_owned() } else { words.join("-").to_ascii_lowercase() }
+}
+
+fn whole(name: &str) -> PathBuf {
+    let path = Path::new(name);
+    if name == "example" { path.to_owned() } else { path.canonicalize().unwrap_or_else(|_| path.to_owned()) }
+}
+
+/// FNV-1a: the same on every machine and in every version, which the standard library's hashes do not promise.
+fn path_hash(name: &str) -> u32 {
+    let path = whole(name);
+    path.as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Models and traces in `models/`, by name.
@@ -123,4 +161,29 @@ async fn interrupted() {
         }
     }
     let _ = tokio::signal::ctrl_c().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ids;
+
+    #[test]
+    fn an_id_does_not_depend_on_what_else_is_served() {
+        assert_eq!(ids(&["models/smol lm.Q4_1.gguf", "example"]), ["smol-lm.q4_1.gguf", "example"]);
+        assert_eq!(ids(&["example", "b", "models/smol lm.Q4_1.gguf"])[2], "smol-lm.q4_1.gguf");
+        assert_eq!(ids(&["日本"]), ["source"]);
+    }
+
+    #[test]
+    fn no_two_are_alike() {
+        let names = ["a/model.gguf", "b/model.gguf", "b/../b/model.gguf", "example", "x/example", "a/MODEL.gguf"];
+        let found = ids(&names);
+        let mut once = found.clone();
+        once.sort();
+        once.dedup();
+        assert_eq!(once.len(), names.len(), "{found:?}");
+        assert_eq!(found[3], "example");
+        // The order makes no difference.
+        assert_eq!(ids(&[names[1], names[0]])[1], ids(&[names[0], names[1]])[0]);
+    }
 }
