@@ -2,11 +2,14 @@
 """Opens a trace file with numpy and the safetensors package alone, and brings a weight back from it.
 
     open-trace.py FILE [LAYER HEAD QUERY KEY]   prints the weight of one cell
-    open-trace.py --check ATTNSCOPE             compares every cell of the worked example with `attnscope row`
+    open-trace.py --check ATTNSCOPE             compares every cell of the worked example with `attnscope row`, as it is
+                                                and with every term and mask that a trace may have
 
-A trace keeps q, k, v, out and lse of each layer, never the weights: A_ij = exp(scale * q_i . k_j - lse_i).
+A trace keeps q, k, v, out and lse of each layer, never the weights: A_ij = exp(s_ij - lse_i), where
+s_ij = softcap(scale * q_i . k_j) + ALiBi + relative bias + bias, of those that the site's entry has.
 """
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -14,35 +17,152 @@ from pathlib import Path
 
 import numpy as np
 from safetensors import safe_open
+from safetensors.numpy import save_file
+
+FORMAT = 1
+# What a site's entry may have. One that is not here would change the weights in a way that is not known here.
+KNOWN = {
+    "site", "layer", "scale", "causal", "window", "softcap", "alibi_slopes", "relative_bias", "sinks", "segments",
+    "real_keys", "knockouts",
+}
 
 
-def weight(path, layer, head, query, key):
-    """The weight of one cell; 0 where the mask hides it."""
+class Site:
+    """One attention of a trace."""
+
+    def __init__(self, path, layer):
+        with safe_open(path, framework="np") as file:
+            about = json.loads(file.metadata()["attnscope"])
+            if about["format"] != FORMAT:
+                sys.exit(f"{path}: trace format {about['format']}, but this script reads format {FORMAT}")
+            found = [s for s in about["sites"] if s["site"] == "self" and s["layer"] == layer]
+            if not found:
+                sys.exit(f"{path}: there is no self attention of layer {layer}")
+            self.entry = found[0]
+            unknown = sorted(set(self.entry) - KNOWN)
+            if unknown:
+                sys.exit(f"{path}: layer {layer} has {', '.join(unknown)}, which this script does not apply")
+            name = f"blocks.{layer}.self."
+            self.q, self.k, self.lse = (file.get_tensor(name + part) for part in ("q", "k", "lse"))
+            self.bias = file.get_tensor(name + "bias") if name + "bias" in file.keys() else None
+
+    def around(self, query):
+        """The queries and keys of the packed text around a query, as two (first, one after the last)."""
+        segments = self.entry.get("segments")
+        if segments is None:
+            return (0, self.q.shape[0]), (0, self.k.shape[0])
+        at = max(i for i, first in enumerate(segments["q"][:-1]) if first <= query)
+        return segments["q"][at : at + 2], segments["kv"][at : at + 2]
+
+    def position(self, query):
+        """The key position at which a query stands: masks are aligned at the ends of the text."""
+        queries, keys = self.around(query)
+        return keys[1] - queries[1] + query
+
+    def hidden(self, head, query, key):
+        entry, position, (_, keys) = self.entry, self.position(query), self.around(query)
+        window, real = entry["window"], entry.get("real_keys")
+
+        def cut_out(rule):
+            place = {"head": head, "query": query, "key": key}
+            return all(rule.get(name) in (None, index) for name, index in place.items())
+
+        return (
+            not keys[0] <= key < keys[1]
+            or (entry["causal"] and key > position)
+            or (window is not None and not position - window["left"] <= key <= position + window["right"])
+            or (real is not None and not real[key])
+            or any(cut_out(rule) for rule in entry.get("knockouts", []))
+        )
+
+    def score(self, head, query, key):
+        """What the mask does not change."""
+        entry, ahead = self.entry, key - self.position(query)
+        kv_head = head // (self.q.shape[1] // self.k.shape[1])
+        q, k = self.q[query, head].astype(np.float64), self.k[key, kv_head].astype(np.float64)
+        score = float(np.float64(entry["scale"]) * np.dot(q, k))
+        if entry.get("softcap") is not None:
+            score = entry["softcap"] * math.tanh(score / entry["softcap"])
+        if entry.get("alibi_slopes") is not None:
+            score -= entry["alibi_slopes"][head] * abs(ahead)
+        if entry.get("relative_bias") is not None:
+            bias = entry["relative_bias"]
+            heads = len(bias["table"]) // bias["buckets"]
+            score += bias["table"][bucket(bias, ahead) * heads + head]
+        if self.bias is not None:
+            score += float(self.bias[0, min(head, self.bias.shape[1] - 1), query, key])
+        return score
+
+    def weight(self, head, query, key):
+        """The weight of one cell; 0 where the mask hides it."""
+        if self.hidden(head, query, key):
+            return 0.0
+        return math.exp(self.score(head, query, key) - self.lse[head, query])
+
+
+def bucket(bias, ahead):
+    """T5's bucket of a distance, in f32 like the checkpoints' own code."""
+    buckets, first, distance = bias["buckets"], 0, max(-ahead, 0)
+    if bias["bidirectional"]:
+        buckets //= 2
+        first, distance = buckets if ahead > 0 else 0, abs(ahead)
+    exact = buckets // 2
+    if distance < exact:
+        return first + distance
+    f32 = np.float32
+    grown = np.log(f32(distance) / f32(exact)) / np.log(f32(bias["max_distance"]) / f32(exact))
+    return first + min(exact + int(grown * f32(buckets - exact)), buckets - 1)
+
+
+def with_everything(path, to):
+    """The same run with every term and mask; its lse is summed up anew, here."""
     with safe_open(path, framework="np") as file:
         about = json.loads(file.metadata()["attnscope"])
-        site = next(s for s in about["sites"] if s["site"] == "self" and s["layer"] == layer)
-        q, k, lse = (file.get_tensor(f"blocks.{layer}.self.{part}") for part in ("q", "k", "lse"))
-    kv_head = head // (q.shape[1] // k.shape[1])
-    position = k.shape[0] - q.shape[0] + query
-    window = site["window"]
-    hidden = site["causal"] and key > position
-    if window is not None:
-        hidden |= not position - window["left"] <= key <= position + window["right"]
-    score = np.float64(site["scale"]) * np.dot(q[query, head].astype(np.float64), k[key, kv_head].astype(np.float64))
-    return 0.0 if hidden else float(np.exp(score - lse[head, query]))
+        tensors = {name: file.get_tensor(name) for name in file.keys()}
+    n = len(about["tokens"])
+    about["sites"][0] |= {
+        "causal": True,
+        "window": {"left": 6, "right": 0},
+        "softcap": 1.5,
+        "alibi_slopes": [0.25],
+        "relative_bias": {"table": [i / 8 for i in range(8)], "buckets": 8, "max_distance": 16, "bidirectional": True},
+        "sinks": [0.5],
+        "segments": {"q": [0, 3, n], "kv": [0, 3, n]},
+        "real_keys": [key != 4 for key in range(n)],
+        "knockouts": [{"head": 0, "query": 8, "key": 7}, {"head": None, "query": None, "key": 5}],
+    }
+    tensors["blocks.0.self.bias"] = np.linspace(-1, 1, n * n, dtype=np.float32).reshape(1, 1, n, n)
+
+    def save():
+        save_file(tensors, to, metadata={"attnscope": json.dumps(about)})
+
+    save()
+    site = Site(to, 0)
+    for query in range(n):
+        seen = [site.score(0, query, key) for key in range(n) if not site.hidden(0, query, key)]
+        tensors["blocks.0.self.lse"][0, query] = math.log(sum(map(math.exp, [*seen, *site.entry["sinks"]])))
+    save()
+
+
+def compare(attnscope, file):
+    site = Site(file, 0)
+    for query in range(10):
+        command = [attnscope, "row", file, "--query", str(query), "--json"]
+        row = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        ours = [site.weight(0, query, key) for key in range(10)]
+        np.testing.assert_allclose(ours, row["weights"], rtol=0, atol=1e-6)
+        assert [w == 0 for w in ours] == [m is not None for m in row["mask"]]
+        np.testing.assert_allclose(sum(ours) + (row["sink"] or 0), 1, rtol=0, atol=1e-6)
 
 
 def check(attnscope):
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "example.safetensors"
+        file, every = Path(folder) / "example.safetensors", Path(folder) / "every.safetensors"
         subprocess.run([attnscope, "trace", "example", "--causal", "-o", file], check=True, stdout=subprocess.DEVNULL)
-        for query in range(10):
-            command = [attnscope, "row", file, "--query", str(query), "--json"]
-            row = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-            ours = [weight(file, 0, 0, query, key) for key in range(10)]
-            np.testing.assert_allclose(ours, row["weights"], rtol=0, atol=1e-6)
-            assert [w == 0 for w in ours] == [m is not None for m in row["mask"]]
-    print("every cell of the worked example comes back in numpy")
+        with_everything(file, every)
+        compare(attnscope, file)
+        compare(attnscope, every)
+    print("every cell of the worked example comes back in numpy, with and without every term and mask")
 
 
 if __name__ == "__main__":
@@ -56,6 +176,7 @@ if __name__ == "__main__":
                 for name in file.keys():
                     print(name, file.get_slice(name).get_dtype(), file.get_slice(name).get_shape())
         case [path, *place] if len(place) == 4:
-            print(weight(path, *map(int, place)))
+            layer, *cell = map(int, place)
+            print(Site(path, layer).weight(*cell))
         case _:
             sys.exit(__doc__)

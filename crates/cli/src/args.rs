@@ -78,7 +78,7 @@ pub(crate) struct Reading {
     /// `example`, a Hugging Face folder, a .gguf file, or a trace file
     pub(crate) source: String,
     /// The text to read
-    #[arg(long, visible_alias = "prompt", group = "input")]
+    #[arg(long, visible_alias = "prompt", group = "input", allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
     /// A file with the text to read; - is standard input
     #[arg(long, value_name = "PATH", group = "input")]
@@ -196,7 +196,7 @@ pub(crate) struct RowArgs {
     #[arg(long, default_value = "0")]
     pub(crate) head: Pick,
     /// The token that asks: its position, or its text where that occurs once
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) query: String,
     /// How many of the strongest keys to show
     #[arg(long, default_value_t = 12)]
@@ -216,10 +216,10 @@ pub(crate) struct CellArgs {
     #[arg(long, default_value_t = 0)]
     pub(crate) head: usize,
     /// The token that asks: its position, or its text where that occurs once
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) query: String,
     /// The token that is asked: likewise
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) key: String,
     /// Print one JSON document
     #[arg(long)]

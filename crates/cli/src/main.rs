@@ -5,6 +5,7 @@ mod commands;
 mod files;
 mod label;
 mod output;
+mod reach;
 
 use std::process::ExitCode;
 

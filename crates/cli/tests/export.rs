@@ -166,3 +166,31 @@ fn what_cannot_be_is_said_before_anything_is_written() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left of what failed");
 }
+
+#[test]
+fn an_option_that_would_do_nothing_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, args, parts) in [
+        ("a.csv", &["--what", "heads", "--sort", "entropy"][..], &["--sort is for pictures of the heads"][..]),
+        ("a.json", &["--what", "heads", "--only", "0.0"], &["--only is for pictures of the heads"]),
+        ("a.png", &["--only", "0.0"], &["--only is for pictures of the heads"]),
+        ("a.png", &["--what", "heads", "--head", "0"], &["--head is for", "--only"]),
+        ("a.png", &["--query", "it", "--scale", "log"], &["--scale is for pictures of a map"]),
+        ("a.png", &["--query", "it", "--without", "first"], &["--without is for pictures of a map"]),
+        ("a.csv", &["--without", "first"], &["--without is for pictures of a map"]),
+        ("a.svg", &["--dpi", "96"], &["--dpi is for png"]),
+        ("a.npz", &["--theme", "dark"], &["--theme is for pictures"]),
+        ("a.png", &["--without", "10"], &["--without: column 10 is out of range", "0 to 9"]),
+        ("a.png", &["--without", "0,1,2,3,4,5,6,7,8,9"], &["--without: no column would be left"]),
+        ("a.png", &["--without", ""], &["--without: it names no column"]),
+        ("a.png", &["--what", "heads", "--only", "1.0"], &["--only: there is no head 1.0"]),
+        ("a.png", &["--what", "heads", "--only", ""], &["--only: it names no head"]),
+        ("none", &[], &["no ending", "png, svg, html, npz, json or csv"]),
+    ] {
+        let path = folder.path().join(name);
+        fails(&[&["export", "example", "-o", path.to_str().unwrap()], args].concat(), parts);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    exported("a.png", &["--what", "heads", "--only", "0.0", "--sort", "proof", "--rising", "--scale", "log"]);
+    exported("a.html", &["--what", "heads", "--theme", "dark"]);
+}

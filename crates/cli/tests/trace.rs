@@ -4,6 +4,7 @@ mod common;
 
 use std::fs;
 
+use attnscope_inspect::Trace;
 use common::{attnscope, fails, json, printed};
 use tempfile::TempDir;
 
@@ -89,4 +90,85 @@ fn a_file_cut_short_is_no_source() {
             &["t.safetensors", "not a whole safetensors file", "attnscope trace"],
         );
     }
+}
+
+/// A trace file of the example, changed in some way.
+fn changed(folder: &TempDir, change: impl FnOnce(&mut Trace)) -> String {
+    let [from, to] = ["from", "to"].map(|name| folder.path().join(name).with_extension("safetensors"));
+    printed(&["trace", "example", "-o", from.to_str().unwrap()]);
+    let mut trace = Trace::open(&from).unwrap();
+    change(&mut trace);
+    trace.save(&to).unwrap();
+    to.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_sink_is_named_where_a_sum_is() {
+    let folder = TempDir::new().unwrap();
+    let file = changed(&folder, |trace| {
+        let site = &mut trace.sites[0];
+        site.params.sinks = Some([1.0].into());
+        site.params.softcap = Some(30.0);
+        site.lse = site.lse.iter().map(|lse| (lse.exp() + 1f64.exp()).ln()).collect::<Vec<_>>().into();
+    });
+    let row = json(&["row", &file, "--query", "it"]);
+    let said = printed(&["row", &file, "--query", "it"]);
+    assert!(said.contains(&format!("the head's sink  {:.6}", row["sink"].as_f64().unwrap())), "{said}");
+    let said = printed(&["cell", &file, "--query", "it", "--key", "robot"]);
+    assert!(said.contains("softcap 30: 30 tanh(s / 30) = score ") && !said.contains('…'), "{said}");
+    let file = changed(&folder, |trace| {
+        let site = &mut trace.sites[0];
+        site.params.sinks = Some([1.0].into());
+        site.params.knockouts = vec![Default::default()];
+        site.lse = vec![1.0; site.lse.len()].into();
+    });
+    let said = printed(&["row", &file, "--query", "it"]);
+    assert!(said.contains("it sees no key: the sink takes it all") && !said.contains("nats"), "{said}");
+    let said = printed(&["cell", &file, "--query", "it", "--key", "robot"]);
+    assert!(said.contains(" knocked out\n"), "{said}");
+}
+
+#[test]
+fn a_damaged_trace_is_said_to_be_one() {
+    let folder = TempDir::new().unwrap();
+    let lse = |by: f64| {
+        changed(&folder, |trace| {
+            let site = &mut trace.sites[0];
+            site.lse = site.lse.iter().map(|lse| lse + by).collect::<Vec<_>>().into();
+        })
+    };
+    let file = lse(0.5);
+    for said in [printed(&["row", &file, "--query", "6"]), printed(&["cell", &file, "--query", "6", "--key", "1"])] {
+        assert!(said.contains("the weights sum to 0.606531: this trace's lse does not fit its scores"), "{said}");
+    }
+    let said = printed(&["heads", &file]);
+    assert!(said.contains("1 of 1 heads are not proven"), "{said}");
+    assert!(printed(&["heads", "example"]).contains("proven: the weights shown are the ones"));
+    for by in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let file = lse(by);
+        let said = printed(&["cell", &file, "--query", "6", "--key", "1"]);
+        for line in ["= log weight not a number", "weight = exp of it not a number", "this trace is damaged"] {
+            assert!(said.contains(line), "{said}");
+        }
+        let cell = json(&["cell", &file, "--query", "6", "--key", "1"]);
+        assert!(["lse", "log_weight", "weight", "row_sum"].iter().all(|name| cell[name].is_null()), "{cell}");
+        assert!(printed(&["heads", &file]).contains("not proven"));
+    }
+}
+
+#[test]
+fn a_name_cannot_turn_the_terminal_round() {
+    let folder = TempDir::new().unwrap();
+    let file = changed(&folder, |trace| trace.model.name = format!("a\u{202e}b\u{1b}[31m{}", "x".repeat(9000)));
+    let said = printed(&["row", &file, "--query", "6"]);
+    assert!(said.starts_with("a\\u{202e}b\\u{1b}[31mx") && said.len() < 3000, "{said}");
+}
+
+#[test]
+fn what_begins_with_a_dash_is_a_text_too() {
+    for option in ["--text", "--prompt"] {
+        fails(&["heads", "example", option, "- milk"], &["the worked example has a text of its own"]);
+    }
+    fails(&["row", "example", "--query", "-"], &["no token reads \"-\""]);
+    fails(&["cell", "example", "--query", "it", "--key", "-1"], &["no token reads \"-1\""]);
 }

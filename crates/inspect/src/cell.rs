@@ -1,7 +1,7 @@
 use attnscope_kernel::Isa;
 use serde::Serialize;
 
-use crate::{At, Error, SiteKind, Trace, tokens};
+use crate::{At, Error, SiteKind, Trace, budget, tokens};
 
 /// A token with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -55,12 +55,15 @@ pub struct Cell {
     pub lse: Option<f64>,
     /// score - lse; null where hidden.
     pub log_weight: Option<f64>,
-    /// exp(score - lse); exactly 0 where hidden.
+    /// exp(score - lse); exactly 0 where hidden; NaN where one of the two is no number.
     pub weight: f64,
     /// The sum of all weights of the row.
     pub row_sum: f64,
     /// The weight that the head's sink takes of the row; null where there is none.
     pub sink: Option<f64>,
+    /// What these two must sum to: 1, or 0 for a row that sees nothing and has no sink.
+    #[serde(skip)]
+    pub due: f64,
     /// The value vector, (v_head_dim).
     pub v: Vec<f32>,
     /// The row's output z, (v_head_dim): the sum of weight * v over all keys.
@@ -70,6 +73,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Why the weights of its row cannot be those of the run, in words; none where they can.
+    pub fn doubt(&self) -> Option<String> {
+        budget::doubt(self.row_sum, self.sink, self.due)
+    }
+
     /// How q . k becomes the score: what is done at each step, and what is there then. The last is the score.
     pub fn steps(&self) -> Vec<(String, f64)> {
         let mut at = self.scaled;
@@ -107,7 +115,11 @@ impl Trace {
         let recall = site.recall(Isa::detect())?;
         let cell = recall.cell(0, at.head, query, key)?;
         let steps = recall.steps(0, at.head, query, key)?;
-        let row = recall.tile(0, at.head, query..query + 1, 0..site.kv_len())?.weights;
+        let mut row = recall.tile(0, at.head, query..query + 1, 0..site.kv_len())?;
+        for key in (0..site.kv_len()).filter(|key| recall.mask().hidden(0, at.head, query, *key).is_none()) {
+            row.weights[key] = budget::number(row.weights[key], row.scores[key], cell.lse);
+        }
+        let row = row.weights;
         let kv_head = site.kv_head(at.head);
         let (q, k, v) = (site.q.row(query, at.head), site.k.row(key, kv_head), site.v.row(key, kv_head));
         // Adding 0 turns -0 into 0, which reads better and is the same number.
@@ -136,12 +148,13 @@ impl Trace {
             mask: cell.hidden.map(|hidden| hidden.name()),
             lse: finite(cell.lse),
             log_weight: finite(cell.log_weight),
-            weight: cell.weight,
+            weight: row[key],
             row_sum: row.iter().sum(),
             sink: site.sink_weight(at.head, cell.lse),
+            due: site.due(&recall, at.head, query),
             v: v.to_vec(),
             out: site.out.row(query, at.head).to_vec(),
-            share: if all_moved == 0.0 { 0.0 } else { moved(key, cell.weight) / all_moved },
+            share: if all_moved == 0.0 { 0.0 } else { moved(key, row[key]) / all_moved },
         })
     }
 }

@@ -1,7 +1,7 @@
 use attnscope_kernel::Isa;
 use serde::Serialize;
 
-use crate::{At, Error, Pick, SiteKind, Strong, TokenAt, Trace, hidden_from_all, tokens};
+use crate::{At, Error, Pick, SiteKind, Strong, TokenAt, Trace, budget, hidden_from_all, tokens};
 
 /// One column of the attention matrix: who listens to a token.
 ///
@@ -64,6 +64,12 @@ impl Trace {
     fn column_weights(&self, at: At, key: usize) -> Result<Vec<f64>, Error> {
         let site = self.head_site(at)?;
         tokens::check(site.kv_len(), "key", key)?;
-        Ok(site.recall(Isa::detect())?.tile(0, at.head, 0..site.q_len(), key..key + 1)?.weights)
+        let recall = site.recall(Isa::detect())?;
+        let mut tile = recall.tile(0, at.head, 0..site.q_len(), key..key + 1)?;
+        for query in (0..site.q_len()).filter(|query| recall.mask().hidden(0, at.head, *query, key).is_none()) {
+            let lse = recall.lse(0, at.head, query)?;
+            tile.weights[query] = budget::number(tile.weights[query], tile.scores[query], lse);
+        }
+        Ok(tile.weights)
     }
 }

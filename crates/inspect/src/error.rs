@@ -59,6 +59,9 @@ pub enum Error {
         /// The layer, from 0.
         layer: usize,
     },
+    /// A mapped file is not what it was when it was opened.
+    #[error("the trace file was changed while it was open; open it again")]
+    Changed,
     /// Whoever asked has left; see [`crate::Wanted`].
     #[error("nobody waits for this answer any more")]
     NotWanted,
@@ -79,13 +82,16 @@ pub fn fit_to_show(problem: &str) -> String {
     shown.into_iter().collect()
 }
 
-/// Words with nothing in them that a terminal would obey.
+/// Words with nothing in them that a terminal would obey, or that would turn the order of what follows.
 pub fn escaped(words: &str) -> String {
     let mut shown = String::with_capacity(words.len());
     for c in words.chars() {
-        match c.is_control() {
-            true => shown.extend(c.escape_default()),
-            false => shown.push(c),
+        match c {
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                shown.extend(c.escape_unicode());
+            }
+            c if c.is_control() => shown.extend(c.escape_default()),
+            c => shown.push(c),
         }
     }
     shown

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use attnscope_kernel::Bias;
 use bytemuck::Pod;
-use memmap2::Mmap;
 use safetensors::tensor::{Metadata, SafeTensors, TensorInfo};
 use safetensors::{Dtype, View, serialize_to_file};
 use serde::{Deserialize, Serialize};
 
 use self::params::SiteHeader;
+use crate::data::Mapped;
 use crate::error::fit_to_show;
 use crate::{Data, Error, Model, Site, SiteKind, Tensor, Token, Trace};
 
@@ -78,9 +78,7 @@ impl Trace {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let fail = |problem: String| file_error(path, problem);
         let file = File::open(path).map_err(|error| fail(format!("cannot open the trace: {error}")))?;
-        // SAFETY: the map is read-only. Another process that shortens the file while it is mapped would end this one,
-        // as with any mapped file; nothing is written through it, and every byte that is read as a number is valid.
-        let map = unsafe { Mmap::map(&file) }.map_err(|error| fail(format!("cannot map the trace: {error}")))?;
+        let map = Mapped::new(file).map_err(|error| fail(format!("cannot map the trace: {error}")))?;
         let (header_len, metadata) = SafeTensors::read_metadata(&map).map_err(|error| {
             fail(format!("not a whole safetensors file ({error}); make the trace again with `attnscope trace`"))
         })?;
@@ -118,7 +116,7 @@ fn parse<'a, T: Deserialize<'a>>(path: &Path, json: &'a str) -> Result<T, Error>
 
 struct Reader<'a> {
     path: &'a Path,
-    map: Arc<Mmap>,
+    map: Arc<Mapped>,
     /// Where the tensors' bytes begin.
     start: usize,
     metadata: &'a Metadata,

@@ -38,10 +38,20 @@ pub struct HeadStats {
 /// The proof of a head: its weights by the query path against its output by the fast one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Proof {
-    /// max over rows of |sum of weights - 1|; a row that sees nothing counts 0.
+    /// max over rows of |sum of weights, and of the sink's, - 1|; a row that sees nothing counts 0.
     pub row_sum_error: f64,
     /// max |sum of A_ij v_j - out_i| / max |out|.
     pub output_error: f64,
+}
+
+impl Proof {
+    /// Errors that rounding may leave.
+    pub const WITHIN: f64 = 1e-5;
+
+    /// Whether the weights shown are proven to be the ones that made the output. Errors that are no numbers prove nothing.
+    pub fn holds(&self) -> bool {
+        self.row_sum_error <= Self::WITHIN && self.output_error <= Self::WITHIN
+    }
 }
 
 /// Sums over some rows of a head, which add up.
@@ -110,6 +120,7 @@ fn stats(site: &Site, head: usize, wanted: Wanted) -> Result<HeadStats, Error> {
         .into_par_iter()
         .map(|start| {
             wanted.check()?;
+            site.check_file()?;
             rows(site, &recall, head, start..site.q_len().min(start + step))
         })
         .collect::<Result<_, _>>()?;
@@ -231,9 +242,9 @@ impl Sums {
     }
 }
 
-/// Rounding may leave an entropy a hair below 0; a NaN stays one.
+/// Rounding may leave an entropy a hair below 0, and a sum of nothing is -0; a NaN stays one.
 pub(crate) fn no_less_than_0(x: f64) -> f64 {
-    if x < 0.0 { 0.0 } else { x }
+    if x <= 0.0 { 0.0 } else { x }
 }
 
 /// The larger of two errors, where NaN is the largest: a proof must not pass over one.

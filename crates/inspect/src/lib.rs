@@ -5,6 +5,7 @@
 //! [`Trace::heads`]. Answers are plain structs that serialise to the JSON of the command line and of the page.
 //! Nothing here knows of models, HTTP or pixels.
 
+mod budget;
 mod cell;
 mod column;
 mod data;

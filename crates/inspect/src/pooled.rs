@@ -3,7 +3,7 @@ use std::ops::Range;
 use attnscope_kernel::{Isa, Recall};
 use rayon::prelude::*;
 
-use crate::{At, Error, Pick, SiteKind, Trace, Wanted, hidden_code, hidden_from_all};
+use crate::{At, Error, Pick, Site, SiteKind, Trace, Wanted, hidden_code, hidden_from_all};
 
 /// Cells of one step: what a thread holds at a time.
 const STEP: usize = 1 << 16;
@@ -86,7 +86,7 @@ impl Trace {
         }
         let recall = site.recall(Isa::detect())?;
         let (rows, columns) = ((*rows).clamp(1, queries.len()), (*columns).clamp(1, keys.len()));
-        let map = Map { recall: &recall, heads: places.iter().map(|at| at.head).collect(), wanted };
+        let map = Map { site, recall: &recall, heads: places.iter().map(|at| at.head).collect(), wanted };
         let strips = (0..rows)
             .into_par_iter()
             .map(|row| strip(&map, share(queries, row, rows), keys, columns))
@@ -98,6 +98,7 @@ impl Trace {
 
 /// A head, or the mean of several.
 struct Map<'a> {
+    site: &'a Site,
     recall: &'a Recall<'a>,
     heads: Vec<usize>,
     wanted: Wanted<'a>,
@@ -108,6 +109,7 @@ impl Map<'_> {
     fn weights(&self, queries: &Range<usize>, keys: &Range<usize>) -> Result<Vec<f64>, Error> {
         let of = |head: usize| {
             self.wanted.check()?;
+            self.site.check_file()?;
             Ok::<_, Error>(self.recall.tile(0, head, queries.clone(), keys.clone())?.weights)
         };
         if let [head] = self.heads[..] {

@@ -2,7 +2,7 @@ use attnscope_kernel::Isa;
 use serde::Serialize;
 
 use crate::heads::no_less_than_0;
-use crate::{At, Error, Pick, SiteKind, TokenAt, Trace, tokens};
+use crate::{At, Error, Pick, SiteKind, TokenAt, Trace, budget, tokens};
 
 /// How many of the strongest keys an answer names.
 const STRONGEST: usize = 20;
@@ -30,7 +30,11 @@ pub struct Row {
     pub row_sum: f64,
     /// The weight that the head's sink takes; null where there is none.
     pub sink: Option<f64>,
-    /// -sum of A ln A, in nats.
+    /// What the weights and the sink must sum to: 1, or 0 for a row that sees nothing and has no sink; for a mean, the
+    /// mean of that.
+    #[serde(skip)]
+    pub due: f64,
+    /// -sum of A ln A, in nats. Of a row with a sink it is the keys' part alone; see [`Row::effective`].
     pub entropy: f64,
     /// How many keys it sees.
     pub visible: usize,
@@ -49,6 +53,19 @@ pub struct Strong {
     pub weight: f64,
 }
 
+impl Row {
+    /// As spread out as so many keys with equal weights: exp of the entropy of the weights as shares of their sum, which
+    /// is exp of [`Row::entropy`] where they sum to 1. None for a row without any weight.
+    pub fn effective(&self) -> Option<f64> {
+        budget::effective(&self.weights)
+    }
+
+    /// Why the weights cannot be those of the run, in words; none where they can.
+    pub fn doubt(&self) -> Option<String> {
+        budget::doubt(self.row_sum, self.sink, self.due)
+    }
+}
+
 impl Trace {
     /// One row, in O(n head_dim).
     ///
@@ -59,8 +76,11 @@ impl Trace {
         tokens::check(site.q_len(), "query", query)?;
         let recall = site.recall(Isa::detect())?;
         let lse = recall.lse(0, at.head, query)?;
-        let tile = recall.tile(0, at.head, query..query + 1, 0..site.kv_len())?;
+        let mut tile = recall.tile(0, at.head, query..query + 1, 0..site.kv_len())?;
         let mask: Vec<_> = (0..site.kv_len()).map(|key| recall.mask().hidden(0, at.head, query, key)).collect();
+        for key in (0..mask.len()).filter(|key| mask[*key].is_none()) {
+            tile.weights[key] = budget::number(tile.weights[key], tile.scores[key], lse);
+        }
         let visible = || (0..mask.len()).filter(|key| mask[*key].is_none());
         Ok(Row {
             layer: at.layer,
@@ -70,6 +90,7 @@ impl Trace {
             lse: lse.is_finite().then_some(lse),
             row_sum: tile.weights.iter().sum(),
             sink: site.sink_weight(at.head, lse),
+            due: site.due(&recall, at.head, query),
             entropy: entropy(&tile.weights, &tile.scores, lse),
             visible: visible().count(),
             strongest: self.strongest(&tile.weights, visible()),
@@ -105,8 +126,11 @@ impl Trace {
             lse: None,
             row_sum: mean.weights.iter().sum(),
             sink: first.sink.map(|_| rows.iter().filter_map(|row| row.sink).sum::<f64>() / rows.len() as f64),
+            due: rows.iter().map(|row| row.due).sum::<f64>() / rows.len() as f64,
             visible: visible.len(),
-            entropy: mean.weights.iter().filter(|weight| **weight > 0.0).map(|weight| -weight * weight.ln()).sum(),
+            entropy: no_less_than_0(
+                mean.weights.iter().filter(|weight| **weight != 0.0).map(|weight| -weight * weight.ln()).sum(),
+            ),
             strongest: self.strongest(&mean.weights, visible),
             ..mean
         })

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use attnscope_kernel::{Isa, Params, Recall};
+use attnscope_kernel::{Isa, Mask, Params, Recall};
 use serde::{Deserialize, Serialize};
 
 use crate::{Data, Error, Tensor};
@@ -90,6 +90,14 @@ impl Site {
         Ok(())
     }
 
+    /// That the file it lies in, if it does, is still what was opened.
+    ///
+    /// # Errors
+    /// If it was changed.
+    pub(crate) fn check_file(&self) -> Result<(), Error> {
+        if self.q.data.unchanged() { Ok(()) } else { Err(Error::Changed) }
+    }
+
     /// The kernel's memory of this operation.
     pub(crate) fn recall(&self, isa: Isa) -> Result<Recall<'_>, attnscope_kernel::Error> {
         Recall::new(self.q.view()?, self.k.view()?, &self.lse, &self.params, isa)
@@ -133,6 +141,17 @@ impl Site {
     /// The weight that a head's sink takes of a row with this lse; none where the head has no sink.
     pub fn sink_weight(&self, head: usize, lse: f64) -> Option<f64> {
         self.params.sinks.as_ref().map(|sinks| (f64::from(sinks[head]) - lse).exp())
+    }
+
+    /// What the weights of a row and its sink sum to: 1, or 0 for a row that sees nothing and has no sink.
+    pub(crate) fn due(&self, recall: &Recall, head: usize, query: usize) -> f64 {
+        let nothing = self.params.sinks.is_none() && recall.mask().sees_nothing(0, head, query);
+        if nothing { 0.0 } else { 1.0 }
+    }
+
+    /// The key position from which distances of a query are counted; negative where it would lie before the first key.
+    pub fn key_position(&self, query: usize) -> i64 {
+        Mask::new(&self.params, self.q_len(), self.kv_len()).position(query)
     }
 
     /// The key position at which a query stands; none where queries and keys are different texts, or it would lie

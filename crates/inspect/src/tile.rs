@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use attnscope_kernel::{Hidden, Isa, Recall};
 
-use crate::{At, Error, Pick, SiteKind, Trace};
+use crate::{At, Error, Pick, SiteKind, Trace, budget};
 
 /// A rectangle of a map: one f32 a cell, the weight, or where hidden the negative [`hidden_code`].
 #[derive(Clone, Debug, PartialEq)]
@@ -48,8 +48,11 @@ impl Trace {
         let recall = site.recall(Isa::detect())?;
         let tile = recall.tile(0, at.head, queries, keys)?;
         let mut cells: Vec<f32> = tile.weights.iter().map(|weight| *weight as f32).collect();
-        for (query, row) in tile.queries.clone().zip(cells.chunks_exact_mut(tile.keys.len())) {
-            for (key, cell) in tile.keys.clone().zip(row) {
+        let rows = cells.chunks_exact_mut(tile.keys.len()).zip(tile.scores.chunks_exact(tile.keys.len()));
+        for (query, (row, scores)) in tile.queries.clone().zip(rows) {
+            let lse = recall.lse(0, at.head, query)?;
+            for ((key, cell), score) in tile.keys.clone().zip(row).zip(scores) {
+                *cell = budget::number(f64::from(*cell), *score, lse) as f32;
                 if let Some(hidden) = recall.mask().hidden(0, at.head, query, key) {
                     *cell = hidden_code(hidden);
                 }

@@ -92,10 +92,11 @@ impl Trace {
     /// One attention of one layer.
     ///
     /// # Errors
-    /// If there is no such layer; the error says which there are.
+    /// If there is no such layer (the error says which there are), or it lies in a file that was changed since.
     pub fn site(&self, kind: SiteKind, layer: usize) -> Result<&Site, Error> {
         let layers = || self.sites.iter().filter(|site| site.kind == kind).map(|site| site.layer);
         if let Some(site) = self.sites.iter().find(|site| site.kind == kind && site.layer == layer) {
+            site.check_file()?;
             return Ok(site);
         }
         match (layers().min(), layers().max()) {

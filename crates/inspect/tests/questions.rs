@@ -297,3 +297,62 @@ fn padding_and_knockouts_are_said_wherever_they_hide() {
         assert!(head.proof.row_sum_error < 1e-6 && head.proof.output_error < 1e-5, "{:?}", head.proof);
     }
 }
+
+#[test]
+fn what_a_sink_takes_is_no_ones_attention() {
+    let trace = everything();
+    let row = trace.row(At { site: SiteKind::SelfAttention, layer: 1, head: 3 }, 7).unwrap();
+    let sink = row.sink.unwrap();
+    assert!((row.row_sum + sink - 1.0).abs() < 1e-6 && sink > 0.05, "{sink}");
+    assert_eq!(row.doubt(), None);
+    // The spread is that of what the keys have.
+    let shares = row.weights.iter().map(|weight| weight / row.row_sum).filter(|share| *share > 0.0);
+    let entropy: f64 = shares.map(|share| -share * share.ln()).sum();
+    assert!((row.effective().unwrap() - entropy.exp()).abs() < 1e-9);
+    assert!(row.effective().unwrap() <= row.visible as f64);
+    // A query that sees no key leaves it all to the sink, or to nobody.
+    let cut = |sinks: Option<Vec<f32>>| {
+        let knockouts = vec![Knockout { query: Some(7), ..Default::default() }];
+        let sinks = sinks.map(Into::into);
+        common::trace(SMALL, &Params { knockouts, sinks, ..Params::for_head_dim(5) }).row(At::default(), 7).unwrap()
+    };
+    let row = cut(Some(vec![0.5; 4]));
+    assert_eq!((row.row_sum, row.sink, row.due, row.doubt(), row.effective()), (0.0, Some(1.0), 1.0, None, None));
+    let row = cut(None);
+    assert_eq!((row.row_sum, row.sink, row.due, row.doubt(), row.effective()), (0.0, None, 0.0, None, None));
+    assert!(row.entropy.is_sign_positive());
+}
+
+#[test]
+fn a_damaged_row_is_said_to_be_one() {
+    let at = At::default();
+    let damaged = |lse: f64| {
+        let mut trace = causal();
+        let mut all = trace.sites[0].lse.to_vec();
+        all[7] = lse;
+        trace.sites[0].lse = all.into();
+        trace
+    };
+    let fine = causal().row(at, 7).unwrap().lse.unwrap();
+    let off = damaged(fine + 0.5);
+    let doubt = off.row(at, 7).unwrap().doubt().unwrap();
+    assert!(doubt.contains("the weights sum to 0.606531") && doubt.contains("lse does not fit"), "{doubt}");
+    assert_eq!(off.cell(at, 7, 2).unwrap().doubt(), Some(doubt));
+    assert_eq!(off.row(at, 6).unwrap().doubt(), None);
+    assert!(!off.heads(Some(0)).unwrap()[0].proof.holds() && off.heads(Some(1)).unwrap()[0].proof.holds());
+    // Whatever the lse is if it is none, the weight is none either.
+    for lse in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let trace = damaged(lse);
+        let (cell, row) = (trace.cell(at, 7, 2).unwrap(), trace.row(at, 7).unwrap());
+        assert_eq!((cell.lse, cell.log_weight), (None, None));
+        assert!(cell.weight.is_nan() && row.weights[2].is_nan() && row.effective().is_none(), "{lse}");
+        assert_eq!(row.weights[8], 0.0, "a hidden cell stays hidden");
+        assert!(trace.tile(at, 7..8, 2..3).unwrap().cells[0].is_nan());
+        assert!(trace.column(SiteKind::SelfAttention, 0, Pick::Head(0), 2).unwrap().weights[7].is_nan());
+        for doubt in [cell.doubt(), row.doubt()] {
+            assert!(doubt.unwrap().contains("not numbers"));
+        }
+        assert!(serde_json::to_value(&cell).unwrap()["weight"].is_null());
+        assert!(!trace.heads(Some(0)).unwrap()[0].proof.holds());
+    }
+}

@@ -189,3 +189,30 @@ fn readable(path: &Path) {
     }
     let _ = path;
 }
+
+/// A file that was written to or cut in place is not read any further.
+#[test]
+fn a_file_that_changes_while_it_is_open_is_not_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.safetensors");
+    trace(SMALL, &Params::for_head_dim(5)).save(&path).unwrap();
+    let open = Trace::open(&path).unwrap();
+    let at = attnscope_inspect::At::default();
+    open.row(at, 0).unwrap();
+    // Another in its place is another file: this one is still what it was.
+    std::fs::copy(&path, folder.path().join("other")).unwrap();
+    std::fs::rename(folder.path().join("other"), &path).unwrap();
+    open.row(at, 0).unwrap();
+    let open = Trace::open(&path).unwrap();
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
+    let errors = [
+        open.row(at, 0).unwrap_err(),
+        open.cell(at, 0, 0).unwrap_err(),
+        open.tile(at, 0..1, 0..1).unwrap_err(),
+        open.heads(None).unwrap_err(),
+        open.pooled(at, 0..4, 0..4, 2, 2).unwrap_err(),
+    ];
+    for error in errors {
+        assert!(error.to_string().contains("changed while it was open; open it again"), "{error}");
+    }
+}

@@ -27,7 +27,10 @@ pub(crate) fn family(path: &Path) -> Option<&'static str> {
 
 pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
     let config_path = path.join("config.json");
-    let config = read_json(&config_path, "this is not a model folder: it has no config.json")?;
+    let config = read_json(
+        &config_path,
+        "this is not a model folder: it has no config.json; one has config.json, tokenizer.json and model.safetensors",
+    )?;
     let model_type = config.get("model_type").and_then(Value::as_str).unwrap_or_default();
     let fail =
         |error: serde_json::Error| Error::file(&config_path, format!("does not read as a configuration: {error}"));

@@ -41,6 +41,9 @@ pub enum Error {
     /// A resolution that cannot be drawn.
     #[error("{0} dots to the inch cannot be drawn; choose from 36 to {max}", max = crate::paint::MAX_DPI)]
     Resolution(u32),
+    /// A file's name without an ending.
+    #[error("the file's name has no ending that says what it becomes; it may be png, svg, html, npz, json or csv")]
+    NoEnding,
     /// A file's ending that names no format.
     #[error("the ending {0:?} is not known; it may be png, svg, html, npz, json or csv")]
     Ending(String),

@@ -81,6 +81,9 @@ impl Format {
     /// If there is none such; the error says which there are.
     pub fn of(path: &Path) -> Result<Self, Error> {
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        if ending.is_empty() {
+            return Err(Error::NoEnding);
+        }
         Self::ALL.into_iter().find(|format| format.ending() == ending).ok_or(Error::Ending(ending))
     }
 

@@ -48,7 +48,7 @@ impl From<attnscope_inspect::Error> for Error {
         let status = match error {
             // What was opened is broken, not what was asked.
             Inspect::NotWanted => StatusCode::SERVICE_UNAVAILABLE,
-            Inspect::File { .. } | Inspect::Site { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+            Inspect::File { .. } | Inspect::Changed | Inspect::Site { .. } => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,
         };
         Self::new(status, error.to_string())

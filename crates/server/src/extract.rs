@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::limits::BODY as BODY_LIMIT;
 use crate::shelf::Kept;
 
 /// A body of at most a mebibyte that is still not here after this long is given up.
@@ -46,11 +47,34 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Told<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
         match tokio::time::timeout(BODY, Json::from_request(request, state)).await {
             Ok(Ok(Json(told))) => Ok(Self(told)),
-            // axum tells JSON that does not parse from JSON that does not fit; here both are a bad request.
-            Ok(Err(rejection @ JsonRejection::JsonDataError(_))) => Err(Error::bad_request(rejection.body_text())),
-            Ok(Err(rejection)) => Err(Error::new(rejection.status(), rejection.body_text())),
+            Ok(Err(rejection)) => Err(untold(&rejection)),
             Err(_) => Err(Error::new(StatusCode::REQUEST_TIMEOUT, "the request's body did not arrive; send it again")),
         }
+    }
+}
+
+/// Why a body was refused: what, where, and what to do.
+fn untold(rejection: &JsonRejection) -> Error {
+    let whole = rejection.body_text();
+    // After axum's own words, what the parser found and where.
+    let found = whole.split_once(": ").map_or(whole.as_str(), |(_, found)| found);
+    match rejection {
+        // axum tells JSON that does not parse from JSON that does not fit; here both are a bad request.
+        JsonRejection::JsonDataError(_) => Error::bad_request(format!(
+            "the request's body is not what is asked for here: {found}; /api/openapi.json says what is"
+        )),
+        JsonRejection::JsonSyntaxError(_) => {
+            Error::bad_request(format!("the request's body is no JSON: {found}; send one JSON object"))
+        }
+        JsonRejection::MissingJsonContentType(_) => Error::new(
+            rejection.status(),
+            "the request's body is not said to be JSON; send it with the header content-type: application/json",
+        ),
+        _ if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => Error::new(
+            rejection.status(),
+            format!("the request's body is larger than {BODY_LIMIT} bytes (1 MiB); give a shorter text"),
+        ),
+        _ => Error::new(rejection.status(), format!("the request's body did not arrive whole: {found}; send it again")),
     }
 }
 

@@ -51,7 +51,7 @@ struct Sizes {
     causal: bool,
     window: Option<Window>,
     scale: f32,
-    /// The kernel has none so far.
+    /// c of c tanh(s / c); null where scores are not capped.
     softcap: Option<f32>,
 }
 

@@ -70,11 +70,11 @@ impl Shelf {
     /// Keeps a trace, and forgets those that were not asked about for the longest. If the same was made twice at a
     /// time, the first stays.
     pub(crate) fn keep(&self, kept: Kept) -> Arc<Kept> {
-        if let Some(same) = self.find(&kept.wish) {
+        let mut all = self.lock();
+        if let Some(same) = used(&mut all, |other| other.wish == kept.wish) {
             return same;
         }
         let kept = Arc::new(kept);
-        let mut all = self.lock();
         all.push(kept.clone());
         let mut bytes: usize = all.iter().map(|kept| kept.bytes()).sum();
         while all.len() > 1 && (all.len() > COUNT || bytes > BYTES) {
@@ -84,16 +84,20 @@ impl Shelf {
     }
 
     fn take(&self, is: impl Fn(&Kept) -> bool) -> Option<Arc<Kept>> {
-        let mut all = self.lock();
-        let at = all.iter().position(|kept| is(kept))?;
-        all[at..].rotate_left(1);
-        all.last().cloned()
+        used(&mut self.lock(), is)
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Kept>>> {
         // Nothing that can panic leaves the list half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The one that is meant, which is now the most recently used.
+fn used(all: &mut [Arc<Kept>], is: impl Fn(&Kept) -> bool) -> Option<Arc<Kept>> {
+    let at = all.iter().position(|kept| is(kept))?;
+    all[at..].rotate_left(1);
+    all.last().cloned()
 }
 
 #[cfg(test)]

@@ -62,14 +62,14 @@ pub(crate) struct ExportArgs {
     /// Which attention of the layer
     #[arg(long, value_enum, default_value = "self")]
     pub(crate) site: Site,
-    /// The query head, from 0, or `mean` for the mean of the layer
-    #[arg(long, default_value = "0")]
-    pub(crate) head: Pick,
-    /// The token that asks, of a row or a cell: its position, or its text where that occurs once
+    /// The query head, from 0, or `mean` for the mean of the layer [default: 0]
     #[arg(long)]
+    pub(crate) head: Option<Pick>,
+    /// The token that asks, of a row or a cell: its position, or its text where that occurs once
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) query: Option<String>,
     /// The token that is asked, of a column or a cell: likewise
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) key: Option<String>,
     /// Some queries of a map alone, such as 0..64
     #[arg(long, value_name = "RANGE", value_parser = span)]
@@ -77,19 +77,19 @@ pub(crate) struct ExportArgs {
     /// Some keys of a map alone
     #[arg(long, value_name = "RANGE", value_parser = span)]
     pub(crate) keys: Option<Span>,
-    /// How weights become colours: linear, sqrt, log, row or rank [default: linear for the example, sqrt for models]
+    /// How weights become colours in a picture of a map or of the heads: linear, sqrt, log, row or rank [default: linear for the example, sqrt for models]
     #[arg(long, value_parser = |text: &str| named(&Scale::ALL, Scale::name, text))]
     pub(crate) scale: Option<Scale>,
-    /// Where the scale of a map ends: 1, or `largest` for the largest weight of the head
-    #[arg(long, value_name = "END", default_value = "1", value_parser = |text: &str| named(&Top::ALL, Top::name, text))]
-    pub(crate) range: Top,
+    /// Where the scale of a map ends: 1, or `largest` for the largest weight of the head [default: 1]
+    #[arg(long, value_name = "END", value_parser = |text: &str| named(&Top::ALL, Top::name, text))]
+    pub(crate) range: Option<Top>,
     /// Columns of a map that are not in its scale: first, special and positions, such as first,7. It then ends at the
     /// largest of the others
     #[arg(long, value_name = "COLUMNS")]
     pub(crate) without: Option<LeftOut>,
-    /// What stands for a block of cells of a large map: its largest or its mean weight
-    #[arg(long, value_name = "WHICH", default_value = "largest", value_parser = |text: &str| named(&Blocks::ALL, Blocks::name, text))]
-    pub(crate) blocks: Blocks,
+    /// What stands for a block of cells of a large map: its largest or its mean weight [default: largest]
+    #[arg(long, value_name = "WHICH", value_parser = |text: &str| named(&Blocks::ALL, Blocks::name, text))]
+    pub(crate) blocks: Option<Blocks>,
     /// A picture of the heads in the order of a statistic: entropy, first, self, previous, distance or proof
     #[arg(long, value_name = "STATISTIC", value_parser = |text: &str| named(&Statistic::ALL, Statistic::name, text))]
     pub(crate) sort: Option<Statistic>,
@@ -99,18 +99,18 @@ pub(crate) struct ExportArgs {
     /// A picture of these heads alone, each as layer.head, such as 3.0,4.2
     #[arg(long, value_name = "HEADS")]
     pub(crate) only: Option<Only>,
-    /// Which colours: amber, viridis, cividis or grey
-    #[arg(long, default_value = "amber", value_parser = |text: &str| named(&Palette::ALL, Palette::name, text))]
-    pub(crate) palette: Palette,
-    /// On which page: light or dark
-    #[arg(long, default_value = "light", value_parser = |text: &str| named(&Theme::ALL, Theme::name, text))]
-    pub(crate) theme: Theme,
+    /// Which colours: amber, viridis, cividis or grey [default: amber]
+    #[arg(long, value_parser = |text: &str| named(&Palette::ALL, Palette::name, text))]
+    pub(crate) palette: Option<Palette>,
+    /// On which page: light or dark [default: light]
+    #[arg(long, value_parser = |text: &str| named(&Theme::ALL, Theme::name, text))]
+    pub(crate) theme: Option<Theme>,
     /// The side of a cell in pixels of 1/96 inch [default: what gives a handy picture]
     #[arg(long, value_name = "PIXELS")]
     pub(crate) cell_size: Option<f32>,
-    /// Dots to the inch of a PNG; 96 is a screen's size
-    #[arg(long, default_value_t = 288)]
-    pub(crate) dpi: u32,
+    /// Dots to the inch of a PNG; 96 is a screen's size [default: 288]
+    #[arg(long)]
+    pub(crate) dpi: Option<u32>,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -10,6 +10,8 @@ use crate::output::{self, CAVEAT, number};
 
 /// Products shown of a long pair of vectors.
 const SHOWN: usize = 8;
+/// Columns of what a line is about, if none is longer.
+const WIDE: usize = 31;
 
 pub(crate) fn run(args: CellArgs) -> anyhow::Result<()> {
     let trace = read(&args.reading, Keep::Only(args.place.layer))?;
@@ -36,40 +38,51 @@ fn text(cell: &Cell) -> Result<String, std::fmt::Error> {
         readable(&key.token)
     )?;
 
+    let mut lines: Vec<(String, String)> = vec![("their sum, q . k".to_owned(), number(cell.dot))];
+    let mut line = |what: &str, value: String| lines.push((what.to_owned(), value));
+    for (what, value) in cell.steps() {
+        line(&what.replace('×', "x").replace('−', "-"), number(value));
+    }
+    let known = |x: Option<f64>| x.filter(|x| x.is_finite()).map_or_else(|| "not a number".to_owned(), number);
+    if let Some(reason) = cell.mask {
+        line("hidden from the query", reason.replace('_', " "));
+    } else {
+        line("- log-sum-exp of the row", known(cell.lse));
+        line("= log weight", known(cell.log_weight));
+    }
+    line(if cell.mask.is_some() { "so its weight" } else { "weight = exp of it" }, known(Some(cell.weight)));
+    let six = |x: f64| if x.is_finite() { format!("{x:.6}") } else { "not a number".to_owned() };
+    line("all weights of the row", six(cell.row_sum));
+    if let Some(sink) = cell.sink {
+        line("the head's sink takes", six(sink));
+    }
+    let share = if cell.share.is_finite() { format!("{:.1} %", cell.share * 100.0) } else { known(None) };
+    line("its value's share of the output", share);
+    // Nothing is cut: the longest decides.
+    let wide = lines.iter().map(|(what, _)| what.chars().count()).fold(WIDE, usize::max);
+    let room = " ".repeat(wide - WIDE);
+
     let dims = cell.products.len();
     let mut order: Vec<usize> = (0..dims).collect();
     if dims > SHOWN {
         order.sort_by(|a, b| cell.products[*b].abs().total_cmp(&cell.products[*a].abs()));
         writeln!(text, "the {SHOWN} largest of {dims} products:")?;
     }
-    writeln!(text, "{} {} {} {}", fit("dim", 7), fit("q", 11), fit("k", 11), fit("q x k", 11))?;
+    writeln!(text, "{room}{} {} {} {}", fit("dim", 7), fit("q", 11), fit("k", 11), fit("q x k", 11))?;
     for &dim in order.iter().take(SHOWN) {
         let [q, k] = [cell.q[dim], cell.k[dim]].map(|x| fit(&number(f64::from(x)), 11));
-        writeln!(text, "{dim:>7} {q} {k} {}", fit(&number(cell.products[dim]), 11))?;
+        writeln!(text, "{room}{dim:>7} {q} {k} {}", fit(&number(cell.products[dim]), 11))?;
     }
     if dims > SHOWN {
         let rest: f64 = order[SHOWN..].iter().map(|dim| cell.products[*dim]).sum();
-        writeln!(text, "{} {}", fit(&format!("the other {}", dims - SHOWN), 31), fit(&number(rest), 11))?;
+        writeln!(text, "{} {}", fit(&format!("the other {}", dims - SHOWN), wide), fit(&number(rest), 11))?;
     }
-    let mut line = |what: &str, value: String| writeln!(text, "{} {}", fit(what, 31), fit(&value, 11));
-    line("their sum, q . k", number(cell.dot))?;
-    for (what, value) in cell.steps() {
-        line(&what.replace('×', "x").replace('−', "-"), number(value))?;
+    for (what, value) in &lines {
+        writeln!(text, "{what:>wide$} {value:>11}")?;
     }
-    match (cell.mask, cell.lse) {
-        (Some(reason), _) => line("hidden from the query", reason.replace('_', " "))?,
-        (None, Some(lse)) => {
-            line("- log-sum-exp of the row", number(lse))?;
-            line("= log weight", number(cell.log_weight.unwrap_or(f64::NEG_INFINITY)))?;
-        }
-        (None, None) => line("log-sum-exp of the row", "none".to_owned())?,
+    if let Some(doubt) = cell.doubt() {
+        writeln!(text, "\n{doubt}")?;
     }
-    line(if cell.mask.is_some() { "so its weight" } else { "weight = exp of it" }, number(cell.weight))?;
-    line("all weights of the row", format!("{:.6}", cell.row_sum))?;
-    if let Some(sink) = cell.sink {
-        line("the head's sink takes", format!("{sink:.6}"))?;
-    }
-    line("its value's share of the output", format!("{:.1} %", cell.share * 100.0))?;
     writeln!(text, "\n{CAVEAT}")?;
     Ok(text)
 }

@@ -1,4 +1,4 @@
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use attnscope_inspect::{At, Pick, Trace};
 use attnscope_models::Keep;
 use attnscope_render::{Choice, Format, Place, Style, What, export};
@@ -22,6 +22,7 @@ pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
     let format = Format::of(&args.output)?;
     files::folder(&args.output)?;
     let part = part(&args)?;
+    fitting(&args, part, format)?;
     let keep = match (part, args.layer) {
         (Part::Heads, None) => Keep::All,
         (_, layer) => Keep::Only(layer.unwrap_or(0)),
@@ -64,7 +65,7 @@ fn part(args: &ExportArgs) -> anyhow::Result<Part> {
 }
 
 fn what(args: &ExportArgs, part: Part, trace: &Trace) -> anyhow::Result<What> {
-    let (site, layer, head) = (args.site.kind(), args.layer.unwrap_or(0), args.head);
+    let (site, layer, head) = (args.site.kind(), args.layer.unwrap_or(0), args.head.unwrap_or(Pick::Head(0)));
     let place = Place { site, layer, head };
     let query = || trace.find_query(args.query.as_deref().unwrap_or_default());
     let key = || trace.find_key(args.key.as_deref().unwrap_or_default());
@@ -73,6 +74,9 @@ fn what(args: &ExportArgs, part: Part, trace: &Trace) -> anyhow::Result<What> {
             let found = trace.site(site, layer)?;
             let queries = args.queries.as_ref().map(|span| span.within(found.q_len()));
             let keys = args.keys.as_ref().map(|span| span.within(found.kv_len()));
+            if let Some(left_out) = &args.without {
+                left_out.check(&trace.tokens, found.kv_len()).map_err(|problem| anyhow!("--without: {problem}"))?;
+            }
             What::Map { place, queries, keys }
         }
         Part::Row => What::Row { place, query: query()? },
@@ -83,20 +87,50 @@ fn what(args: &ExportArgs, part: Part, trace: &Trace) -> anyhow::Result<What> {
         }
         Part::Heads => {
             let choice = Choice { by: args.sort, rising: args.rising, only: args.only.clone() };
+            if let Some(only) = &args.only {
+                only.check(trace, site, args.layer).map_err(|problem| anyhow!("--only: {problem}"))?;
+            }
             What::Heads { site, layer: args.layer, choice }
         }
     })
 }
 
+/// That every option given has something to do: one that would be passed over is an error.
+fn fitting(args: &ExportArgs, part: Part, format: Format) -> anyhow::Result<()> {
+    let drawn = matches!(format, Format::Png | Format::Svg);
+    let picture = drawn || format == Format::Html;
+    let (map, heads) = (part == Part::Map, part == Part::Heads);
+    // The page of the heads is a table.
+    let colours = (map && picture) || (heads && drawn);
+    let options = [
+        ("--head", args.head.is_some(), !heads, "a map, a row, a column or a cell; of the heads name some with --only"),
+        ("--scale", args.scale.is_some(), colours, "pictures of a map or of the heads"),
+        ("--palette", args.palette.is_some(), colours, "pictures of a map or of the heads"),
+        ("--range", args.range.is_some(), map && picture, "pictures of a map"),
+        ("--without", args.without.is_some(), map && picture, "pictures of a map"),
+        ("--blocks", args.blocks.is_some(), map && picture, "pictures of a map"),
+        ("--cell-size", args.cell_size.is_some(), map && picture, "pictures of a map"),
+        ("--sort", args.sort.is_some(), heads && drawn, "pictures of the heads (png or svg, with --what heads)"),
+        ("--only", args.only.is_some(), heads && drawn, "pictures of the heads (png or svg, with --what heads)"),
+        ("--theme", args.theme.is_some(), picture, "pictures and pages"),
+        ("--dpi", args.dpi.is_some(), format == Format::Png, "png"),
+    ];
+    match options.into_iter().find(|(_, given, fits, _)| *given && !fits) {
+        Some((option, _, _, used)) => bail!("{option} is for {used}; leave it out here"),
+        None => Ok(()),
+    }
+}
+
 fn style(args: &ExportArgs) -> Style {
+    let usual = Style::default();
     Style {
         scale: args.scale,
-        top: args.range,
+        top: args.range.unwrap_or(usual.top),
         left_out: args.without.clone().unwrap_or_default(),
-        blocks: args.blocks,
-        palette: args.palette,
-        theme: args.theme,
+        blocks: args.blocks.unwrap_or(usual.blocks),
+        palette: args.palette.unwrap_or(usual.palette),
+        theme: args.theme.unwrap_or(usual.theme),
         cell: args.cell_size,
-        dpi: args.dpi,
+        dpi: args.dpi.unwrap_or(usual.dpi),
     }
 }

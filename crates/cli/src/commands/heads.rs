@@ -25,7 +25,8 @@ pub(crate) fn run(args: HeadsArgs) -> anyhow::Result<()> {
 
 fn text(heads: &[HeadStats]) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
-    let names = ["layer", "head", "entropy", "first", "self", "previous", "distance", "row sum err", "output err"];
+    let names =
+        ["layer", "head", "entropy", "first", "self", "previous", "distance", "row sum err", "output err", "proof"];
     writeln!(text, "{}", names.map(|name| fit(name, 11)).join(" "))?;
     let optional = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), number);
     for head in heads {
@@ -39,10 +40,19 @@ fn text(heads: &[HeadStats]) -> Result<String, std::fmt::Error> {
             optional(head.distance),
             format!("{:.1e}", head.proof.row_sum_error),
             format!("{:.1e}", head.proof.output_error),
+            if head.proof.holds() { "proven" } else { "not proven" }.to_owned(),
         ];
         writeln!(text, "{}", columns.map(|column| fit(&column, 11)).join(" "))?;
     }
     writeln!(text, "\nentropy in nats; first, self and previous are mean weights; distance in tokens")?;
+    let failed = heads.iter().filter(|head| !head.proof.holds()).count();
+    let verdict = match failed {
+        0 => "proven: the weights shown are the ones that made the output, to 1e-5".to_owned(),
+        _ => {
+            format!("{failed} of {} heads are not proven: their weights do not give their output to 1e-5", heads.len())
+        }
+    };
+    writeln!(text, "{verdict}")?;
     writeln!(text, "{CAVEAT}")?;
     Ok(text)
 }

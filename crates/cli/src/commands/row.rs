@@ -43,12 +43,27 @@ fn text(row: &Row, trace: &Trace, top: usize) -> Result<String, std::fmt::Error>
     }
     let others = row.visible.saturating_sub(top);
     if others > 0 {
-        let left = left.max(0.0);
+        let left = if left < 0.0 { 0.0 } else { left };
         writeln!(text, "{} {} {}", fit(&format!("{others} others"), 23), fit(&number(left), 9), bar(left, 40))?;
     }
     writeln!(text, "{} {}", fit("sum", 23), fit(&format!("{:.6}", row.row_sum), 9))?;
-    let as_many = row.entropy.exp();
-    writeln!(text, "\nentropy {:.3} nats: as spread out as {as_many:.1} keys with equal weights", row.entropy)?;
+    if let Some(sink) = row.sink {
+        let whose = if row.head == Pick::Mean { "the heads' sinks" } else { "the head's sink" };
+        writeln!(text, "{} {} {}", fit(whose, 23), fit(&format!("{sink:.6}"), 9), bar(sink, 40))?;
+    }
+    match (row.effective(), row.sink) {
+        // Of what the keys have, whatever a sink takes.
+        (Some(as_many), _) => {
+            let entropy = as_many.ln() + 0.0;
+            writeln!(text, "\nentropy {entropy:.3} nats: as spread out as {as_many:.1} keys with equal weights")?;
+        }
+        (None, Some(_)) if row.visible == 0 => writeln!(text, "\nit sees no key: the sink takes it all")?,
+        (None, None) if row.visible == 0 => writeln!(text, "\nit sees no key and attends to nothing")?,
+        (None, _) => writeln!(text)?,
+    }
+    if let Some(doubt) = row.doubt() {
+        writeln!(text, "{doubt}")?;
+    }
     writeln!(text, "{CAVEAT}")?;
     Ok(text)
 }

@@ -19,7 +19,7 @@ const MODELS: &str = "models";
 pub(crate) fn run(args: ViewArgs) -> anyhow::Result<()> {
     // Before anything slow: a port in use is said at once.
     let listener = listen(args.host, args.port)?;
-    let mut address = format!("http://{}/", listener.local_addr()?);
+    let mut address = format!("http://{}/", crate::reach::address(listener.local_addr()?));
     let mut server = Server::new(entries(&args.sources)?);
     if ![IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].contains(&args.host) {
         let token = token()?;

@@ -27,7 +27,7 @@ pub(crate) fn map_csv(grid: &Grid) -> Result<String, fmt::Error> {
     Ok(out)
 }
 
-/// A row: a line a key.
+/// A row: a line a key, and one for the sink where the head has one.
 pub(crate) fn row_csv(trace: &Trace, row: &Row) -> Result<String, fmt::Error> {
     let mut out = String::from("key,token,weight,score,hidden\r\n");
     for (key, weight) in row.weights.iter().enumerate() {
@@ -35,6 +35,9 @@ pub(crate) fn row_csv(trace: &Trace, row: &Row) -> Result<String, fmt::Error> {
         let (weight, score) = (Number(hidden.is_none().then_some(*weight)), row.scores.as_ref().map(|all| all[key]));
         let token = token(&trace.tokens, key);
         write!(out, "{key},{token},{weight},{},{}\r\n", Number(score), hidden.unwrap_or_default())?;
+    }
+    if let Some(sink) = row.sink {
+        write!(out, "sink,,{},,\r\n", Number(Some(sink)))?;
     }
     Ok(out)
 }
@@ -55,12 +58,38 @@ pub(crate) fn column_csv(trace: &Trace, column: &Column) -> Result<String, fmt::
     Ok(out)
 }
 
-/// A cell: a line a dimension.
+/// A cell: a line a dimension with the vectors, then a line a number of the calculation, in its order.
 pub(crate) fn cell_csv(cell: &Cell) -> Result<String, fmt::Error> {
-    let mut out = String::from("dimension,q,k,product\r\n");
-    for (dimension, product) in cell.products.iter().enumerate() {
-        let (q, k) = (f64::from(cell.q[dimension]), f64::from(cell.k[dimension]));
-        write!(out, "{dimension},{},{},{}\r\n", Number(Some(q)), Number(Some(k)), Number(Some(*product)))?;
+    let mut out = String::from("dimension,q,k,product,v,out,name,value\r\n");
+    let [q, k, v, z] = [&cell.q, &cell.k, &cell.v, &cell.out];
+    for dimension in 0..q.len().max(v.len()) {
+        let of = |vector: &[f32]| Number(vector.get(dimension).map(|x| f64::from(*x)));
+        let product = Number(cell.products.get(dimension).copied());
+        write!(out, "{dimension},{},{},{product},{},{},,\r\n", of(q), of(k), of(v), of(z))?;
+    }
+    let term = |term: Option<f32>| term.map(f64::from);
+    let numbers = [
+        ("dot", Some(cell.dot)),
+        ("scale", Some(f64::from(cell.scale))),
+        ("scaled", Some(cell.scaled)),
+        ("softcap", term(cell.softcap)),
+        ("alibi", term(cell.alibi)),
+        ("relative_bias", term(cell.relative_bias)),
+        ("bias", term(cell.bias)),
+        ("score", Some(cell.score)),
+        ("lse", cell.lse),
+        ("log_weight", cell.log_weight),
+        ("weight", Some(cell.weight)),
+        ("row_sum", Some(cell.row_sum)),
+        ("sink", cell.sink),
+        ("share", Some(cell.share)),
+    ];
+    // What is not in use has no line.
+    for (name, value) in numbers.into_iter().filter(|(_, value)| value.is_some()) {
+        write!(out, ",,,,,,{name},{}\r\n", Number(value))?;
+    }
+    if let Some(hidden) = cell.mask {
+        write!(out, ",,,,,,hidden,{hidden}\r\n")?;
     }
     Ok(out)
 }

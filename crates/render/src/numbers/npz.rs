@@ -2,6 +2,7 @@
 //! that candle already brings; the npy header is a few lines of our own (`npy.rs`).
 
 use std::io::{Cursor, Write};
+use std::ops::Range;
 
 use attnscope_inspect::{Cell, Column, HeadStats, Pick, Row, Site, Tensor, Trace};
 use serde::Serialize;
@@ -68,7 +69,7 @@ struct About<'a> {
 /// A map: `weights` (queries, keys) f32, 0 where hidden; `mask` likewise u8, 0 visible, else why not: 1 future,
 /// 2 outside_window, 3 padding, 4 other_segment, 5 knocked_out; `queries` and `keys`, the positions; `q` (queries,
 /// heads, head_dim), `k` (keys, kv_heads, head_dim) and `lse` (heads, queries) of the head, or of all for a mean;
-/// `tokens` and `about` as JSON.
+/// what else shapes the scores, see [`put_terms`]; `tokens` and `about` as JSON.
 pub(crate) fn map_npz(grid: &Grid) -> Result<Vec<u8>, Error> {
     let mut file = Npz::new();
     let shape = [grid.queries.len(), grid.keys.len()];
@@ -84,7 +85,7 @@ pub(crate) fn map_npz(grid: &Grid) -> Result<Vec<u8>, Error> {
     file.finish()
 }
 
-/// What brings any of the weights back: exp(scale q.k - lse).
+/// What brings any of the weights back: exp(s - lse), where s = softcap(scale q.k) + ALiBi + relative bias + bias.
 fn put_scores(file: &mut Npz, site: &Site, grid: &Grid) -> Result<(), Error> {
     let (heads, kv_heads) = match grid.place.head {
         Pick::Head(head) => (head..head + 1, site.kv_head(head)..site.kv_head(head) + 1),
@@ -97,11 +98,81 @@ fn put_scores(file: &mut Npz, site: &Site, grid: &Grid) -> Result<(), Error> {
         .flat_map(|head| grid.queries.clone().map(move |query| site.lse[head * site.q_len() + query]))
         .collect();
     file.put("lse", &npy::array(&[heads.len(), grid.queries.len()], &lse))?;
-    file.put("scale", &npy::array(&[], &[site.params.scale]))
+    file.put("scale", &npy::array(&[], &[site.params.scale]))?;
+    put_terms(file, site, grid, heads)
+}
+
+/// The terms of the scores and the masks that are in use, each by the name of the parameter; what is off is left out.
+///
+/// `positions` (queries) is the key position p from which the distances j - p of ALiBi and of the relative bias count.
+/// `softcap` c: c tanh(x / c). `alibi_slopes` (heads): -slope |p - j|. `relative_bias` (buckets, heads) with `buckets`,
+/// `max_distance` and `bidirectional`: T5's. `bias` (1 or heads, queries, keys). `sinks` (heads): a score that takes part
+/// in lse. `causal` is 0 or 1, `window` (left, right). `real_keys` (keys): 0 is padding. `segments_q` and `segments_kv`:
+/// where packed texts begin, and the last ends. `knockouts` (n, 3): head, query and key of the trace, -1 for every one.
+fn put_terms(file: &mut Npz, site: &Site, grid: &Grid, heads: Range<usize>) -> Result<(), Error> {
+    let params = &site.params;
+    let (queries, keys) = (grid.queries.clone(), grid.keys.clone());
+    let whole = |x: usize| x as i64;
+    let count = heads.len();
+    let at: Vec<i64> = queries.clone().map(|query| site.key_position(query)).collect();
+    file.put("positions", &npy::array(&[at.len()], &at))?;
+    file.put("causal", &npy::array(&[], &[u8::from(params.causal)]))?;
+    if let Some(window) = params.window {
+        // A window without an end is as wide as there are numbers for it.
+        let [left, right] = [window.left, window.right].map(|side| i64::try_from(side).unwrap_or(i64::MAX));
+        file.put("window", &npy::array(&[2], &[left, right]))?;
+    }
+    if let Some(softcap) = params.softcap {
+        file.put("softcap", &npy::array(&[], &[softcap]))?;
+    }
+    for (name, all) in [("alibi_slopes", &params.alibi_slopes), ("sinks", &params.sinks)] {
+        if let Some(all) = all {
+            file.put(name, &npy::array(&[count], &all[heads.clone()]))?;
+        }
+    }
+    if let Some(relative) = &params.relative_bias {
+        let (buckets, max_distance, bidirectional) = relative.buckets();
+        let table: Vec<f32> =
+            relative.table().chunks(site.q_heads()).flat_map(|bucket| bucket[heads.clone()].to_vec()).collect();
+        file.put("relative_bias", &npy::array(&[buckets, count], &table))?;
+        file.put("buckets", &npy::array(&[], &[whole(buckets)]))?;
+        file.put("max_distance", &npy::array(&[], &[whole(max_distance)]))?;
+        file.put("bidirectional", &npy::array(&[], &[u8::from(bidirectional)]))?;
+    }
+    if let Some(bias) = &params.bias {
+        let [_, bias_heads, q_len, kv_len] = bias.shape();
+        let of = if bias_heads == 1 { 0..1 } else { heads.clone() };
+        let mut data = Vec::with_capacity(of.len() * queries.len() * keys.len());
+        for head in of.clone() {
+            for query in queries.clone() {
+                let start = (head * q_len + query) * kv_len;
+                data.extend_from_slice(&bias.data()[start + keys.start..start + keys.end]);
+            }
+        }
+        file.put("bias", &npy::array(&[of.len(), queries.len(), keys.len()], &data))?;
+    }
+    if let Some(padding) = &params.key_padding {
+        let real: Vec<u8> = padding.real()[keys].iter().map(|real| u8::from(*real)).collect();
+        file.put("real_keys", &npy::array(&[real.len()], &real))?;
+    }
+    if let Some(segments) = &params.segments {
+        let (q, kv) = segments.ends();
+        for (name, ends) in [("segments_q", q), ("segments_kv", kv)] {
+            let ends: Vec<i64> = ends.iter().copied().map(whole).collect();
+            file.put(name, &npy::array(&[ends.len()], &ends))?;
+        }
+    }
+    if !params.knockouts.is_empty() {
+        let index = |index: Option<usize>| index.map_or(-1, whole);
+        let rules: Vec<i64> =
+            params.knockouts.iter().flat_map(|rule| [rule.head, rule.query, rule.key].map(index)).collect();
+        file.put("knockouts", &npy::array(&[params.knockouts.len(), 3], &rules))?;
+    }
+    Ok(())
 }
 
 /// Some positions and heads of a tensor.
-fn part(tensor: &Tensor, positions: std::ops::Range<usize>, heads: std::ops::Range<usize>) -> Vec<u8> {
+fn part(tensor: &Tensor, positions: Range<usize>, heads: Range<usize>) -> Vec<u8> {
     let [_, all_heads, dim] = tensor.shape;
     let shape = [positions.len(), heads.len(), dim];
     let mut data = Vec::with_capacity(shape.iter().product());
@@ -112,7 +183,8 @@ fn part(tensor: &Tensor, positions: std::ops::Range<usize>, heads: std::ops::Ran
     npy::array(&shape, &data)
 }
 
-/// A row: `weights`, `mask` and `scores` by key.
+/// A row: `weights`, `mask` and `scores` by key; their sum `row_sum`, and beside it `sink`, what the head's sink takes,
+/// where it has one.
 pub(crate) fn row_npz(trace: &Trace, place: Place, row: &Row) -> Result<Vec<u8>, Error> {
     let mut file = Npz::new();
     let keys = [row.weights.len()];
@@ -121,6 +193,10 @@ pub(crate) fn row_npz(trace: &Trace, place: Place, row: &Row) -> Result<Vec<u8>,
     file.put("mask", &npy::array(&keys, &mask))?;
     if let Some(scores) = &row.scores {
         file.put("scores", &npy::array(&keys, scores))?;
+    }
+    file.put("row_sum", &npy::array(&[], &[row.row_sum]))?;
+    if let Some(sink) = row.sink {
+        file.put("sink", &npy::array(&[], &[sink]))?;
     }
     file.put("query", &npy::array(&[], &[row.query.index as i64]))?;
     file.put_source(trace, Some(place))?;
@@ -180,7 +256,7 @@ pub(crate) fn heads_npz(trace: &Trace, heads: &[HeadStats]) -> Result<Vec<u8>, E
     file.finish()
 }
 
-fn positions(range: std::ops::Range<usize>) -> Vec<u8> {
+fn positions(range: Range<usize>) -> Vec<u8> {
     npy::array(&[range.len()], &range.map(|index| index as i64).collect::<Vec<_>>())
 }
 

@@ -65,7 +65,8 @@ pub(crate) fn cell(
         rest: false,
     };
     moves.draw(&mut page);
-    step(&mut page, "its value's share of the output", &format!("{:.1} %", cell.share * 100.0), inks.ink);
+    let share = if cell.share.is_finite() { format!("{:.1} %", cell.share * 100.0) } else { number(cell.share) };
+    step(&mut page, "its value's share of the output", &share, inks.ink);
     page.y += 6.0;
     page.words(
         MARGIN,
@@ -83,19 +84,20 @@ fn scores(page: &mut Page, cell: &Cell) {
     for (what, value) in cell.steps() {
         step(page, &what, &number(value), ink);
     }
-    match (cell.mask, cell.lse) {
-        (Some(reason), _) => step(page, "hidden from the query", word(reason), ink),
-        (None, Some(lse)) => {
-            step(page, "− log-sum-exp of the row", &number(lse), ink);
-            step(page, "= log weight", &number(cell.log_weight.unwrap_or(f64::NEG_INFINITY)), ink);
-        }
-        (None, None) => step(page, "log-sum-exp of the row", "none", ink),
+    if let Some(reason) = cell.mask {
+        step(page, "hidden from the query", word(reason), ink);
+    } else {
+        step(page, "− log-sum-exp of the row", &number(cell.lse.unwrap_or(f64::NAN)), ink);
+        step(page, "= log weight", &number(cell.log_weight.unwrap_or(f64::NAN)), ink);
     }
     let what = if cell.mask.is_some() { "so its weight" } else { "weight = exp of it" };
     step(page, what, &number(cell.weight), ink);
-    step(page, "all weights of the row", &format!("{:.6}", cell.row_sum), soft);
+    step(page, "all weights of the row", &six(cell.row_sum), soft);
     if let Some(sink) = cell.sink {
-        step(page, "the head's sink takes", &format!("{sink:.6}"), soft);
+        step(page, "the head's sink takes", &six(sink), soft);
+    }
+    if let Some(doubt) = cell.doubt() {
+        page.words(MARGIN, &format!("But {doubt}."), ink);
     }
 }
 
@@ -149,10 +151,16 @@ impl Table {
     }
 }
 
+/// Six digits after the point.
+fn six(value: f64) -> String {
+    if value.is_finite() { format!("{value:.6}") } else { number(value) }
+}
+
 /// Six digits that matter.
 fn number(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
+        value if value.is_nan() => "not a number".to_owned(),
         value if (1e-4..1e6).contains(&value.abs()) => {
             let digits = (5 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
             format!("{value:.digits$}")

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use attnscope_inspect::HeadStats;
+use attnscope_inspect::{HeadStats, SiteKind, Trace};
 
 /// By what heads are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,9 @@ impl Statistic {
             Self::Own => head.own,
             Self::Previous => head.previous,
             Self::Distance => head.distance,
+            // An error that is no number is the largest.
+            Self::Proof if head.proof.row_sum_error.is_nan() => Some(f64::NAN),
+            Self::Proof if head.proof.output_error.is_nan() => Some(f64::NAN),
             Self::Proof => Some(head.proof.row_sum_error.max(head.proof.output_error)),
         }
     }
@@ -78,6 +81,24 @@ impl FromStr for Only {
         all.map(|part| one(part).ok_or_else(|| format!("{part:?} is no head; give layer.head, such as 3.0,4.2")))
             .collect::<Result<_, _>>()
             .map(Self)
+    }
+}
+
+impl Only {
+    /// That it names heads, and each is there.
+    ///
+    /// # Errors
+    /// Saying which is not.
+    pub fn check(&self, trace: &Trace, site: SiteKind, layer: Option<usize>) -> Result<(), String> {
+        let there = |one: &(usize, usize)| {
+            let meant = trace.sites.iter().filter(|found| found.kind == site && found.layer == one.0);
+            layer.is_none_or(|layer| layer == one.0) && meant.into_iter().any(|found| one.1 < found.q_heads())
+        };
+        match self.0.iter().find(|one| !there(one)) {
+            Some((layer, head)) => Err(format!("there is no head {layer}.{head} among those shown")),
+            None if self.0.is_empty() => Err("it names no head; give layer.head, such as 3.0,4.2".to_owned()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -39,8 +39,29 @@ impl FromStr for LeftOut {
 }
 
 impl LeftOut {
+    /// That every column is there, and that one remains.
+    ///
+    /// # Errors
+    /// Saying which is not.
+    pub fn check(&self, tokens: &[Token], len: usize) -> Result<(), String> {
+        if let Some(key) = self.keys.iter().find(|key| **key >= len) {
+            return Err(format!("column {key} is out of range: there are {len}, 0 to {}", len.saturating_sub(1)));
+        }
+        match self.named(tokens, len).len() {
+            0 => Err("it names no column that is there; give first, special or positions, such as first,7".to_owned()),
+            all if all == len => Err("no column would be left for the scale; leave fewer out".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
     /// The columns that are left out of `len`, in order; none if nothing would remain.
     pub(crate) fn columns(&self, tokens: &[Token], len: usize) -> Vec<usize> {
+        let out = self.named(tokens, len);
+        // Without any column there is no scale.
+        if out.len() < len { out.into_iter().collect() } else { Vec::new() }
+    }
+
+    fn named(&self, tokens: &[Token], len: usize) -> BTreeSet<usize> {
         let mut out: BTreeSet<usize> = self.keys.iter().copied().filter(|key| *key < len).collect();
         if self.first && len > 0 {
             out.insert(0);
@@ -48,8 +69,7 @@ impl LeftOut {
         if self.special {
             out.extend((0..len).filter(|key| tokens.get(*key).is_some_and(|token| token.special)));
         }
-        // Without any column there is no scale.
-        if out.len() < len { out.into_iter().collect() } else { Vec::new() }
+        out
     }
 }
 

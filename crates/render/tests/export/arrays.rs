@@ -4,7 +4,7 @@ use std::io::{Cursor, Read};
 use attnscope_inspect::Pick;
 use attnscope_render::{Format, Place, Style, What};
 
-use crate::support::{MAP, PLACE, example, file, hostile};
+use crate::support::{MAP, PLACE, everything, example, file, hostile};
 
 /// A file of arrays, read back: (what numpy would say of its type and shape, its bytes) by name.
 fn arrays(bytes: Vec<u8>) -> HashMap<String, (String, Vec<u8>)> {
@@ -70,4 +70,66 @@ fn texts_come_back_as_they_were() {
     assert_eq!(json(&arrays["about"])["text"], trace.text);
     assert_eq!(json(&arrays["about"])["head"], "mean");
     assert_eq!(arrays["queries"].1[..8], 2_i64.to_le_bytes());
+}
+
+fn doubles(array: &(String, Vec<u8>)) -> Vec<f64> {
+    array.1.chunks(8).map(|number| f64::from_le_bytes(number.try_into().unwrap())).collect()
+}
+
+fn wholes(array: &(String, Vec<u8>)) -> Vec<i64> {
+    array.1.chunks(8).map(|number| i64::from_le_bytes(number.try_into().unwrap())).collect()
+}
+
+/// From nothing but the file, with every term that a score may have.
+#[test]
+fn every_term_is_there_to_bring_the_weights_back() {
+    let trace = everything();
+    for (queries, keys) in [(0..10, 0..10), (4..9, 1..8)] {
+        let what = What::Map { place: PLACE, queries: Some(queries.clone()), keys: Some(keys.clone()) };
+        let arrays = arrays(file(&trace, &what, &Style::default(), Format::Npz));
+        let f = |name: &str| floats(&arrays[name]);
+        let (weights, mask, lse) = (f("weights"), &arrays["mask"].1, doubles(&arrays["lse"]));
+        let (q, k, scale, cap, slope) = (f("q"), f("k"), f("scale")[0], f("softcap")[0], f("alibi_slopes")[0]);
+        let (table, bias, positions) = (f("relative_bias"), f("bias"), wholes(&arrays["positions"]));
+        let of = [wholes(&arrays["buckets"])[0], wholes(&arrays["max_distance"])[0]].map(|x| x as usize);
+        assert_eq!((of, arrays["bidirectional"].1[0], arrays["causal"].1[0]), ([8, 32], 1, 1));
+        let relative = attnscope_kernel::RelativeBias::new(table.clone(), of[0], of[1], true).unwrap();
+        let mut seen = 0;
+        for at in 0..weights.len() {
+            let (i, j) = (at / keys.len(), at % keys.len());
+            if mask[at] != 0 {
+                continue;
+            }
+            let dot: f32 = (0..4).map(|dim| q[i * 4 + dim] * k[j * 4 + dim]).sum();
+            let ahead = (keys.start + j) as i64 - positions[i];
+            let score = cap * (scale * dot / cap).tanh() - slope * ahead.unsigned_abs() as f32
+                + table[relative.bucket(ahead)]
+                + bias[at];
+            assert!(((f64::from(score) - lse[i]).exp() - f64::from(weights[at])).abs() < 1e-5, "{i} {j}");
+            seen += 1;
+        }
+        assert!(seen > 4);
+        assert_eq!(f("sinks"), [0.5]);
+        assert_eq!(wholes(&arrays["segments_q"]), [0, 3, 10]);
+        assert_eq!(wholes(&arrays["segments_kv"]), [0, 3, 10]);
+        assert_eq!(wholes(&arrays["knockouts"]), [0, 8, 7, -1, -1, 5]);
+        assert_eq!(wholes(&arrays["window"]), [6, 0]);
+        assert_eq!(arrays["real_keys"].1, keys.map(|key| u8::from(key != 4)).collect::<Vec<_>>());
+    }
+    // What is not in use is not there.
+    let plain = arrays(file(&example(true), &MAP, &Style::default(), Format::Npz));
+    for name in ["softcap", "alibi_slopes", "relative_bias", "bias", "sinks", "window", "segments_q", "knockouts"] {
+        assert!(!plain.contains_key(name), "{name}");
+    }
+}
+
+#[test]
+fn a_row_has_its_sum_and_its_sink() {
+    let row = |trace: &attnscope_inspect::Trace| {
+        let what = What::Row { place: PLACE, query: 9 };
+        arrays(file(trace, &what, &Style::default(), Format::Npz))
+    };
+    let with = row(&everything());
+    assert!((doubles(&with["row_sum"])[0] + doubles(&with["sink"])[0] - 1.0).abs() < 1e-6);
+    assert!(!row(&example(true)).contains_key("sink"));
 }

@@ -1,7 +1,7 @@
 use attnscope_inspect::{Pick, Trace};
 use attnscope_render::{Format, Place, What};
 
-use crate::support::{MAP, PLACE, example, hostile, questions, text};
+use crate::support::{MAP, PLACE, everything, example, hostile, questions, text};
 
 /// CSV as RFC 4180 has it.
 fn parse(csv: &str) -> Vec<Vec<String>> {
@@ -85,10 +85,45 @@ fn rows_cells_and_heads_have_their_numbers() {
     assert_eq!(column[0], ["query", "token", "weight", "hidden"]);
     assert_eq!(column[7][2].parse::<f64>().unwrap().to_bits(), listens.weights[6].to_bits());
     assert_eq!((column[1][2].as_str(), column[1][3].as_str()), ("", "future"));
-    let products: f64 = cell[1..].iter().map(|record| record[3].parse::<f64>().unwrap()).sum();
+    let products: f64 = cell[1..5].iter().map(|record| record[3].parse::<f64>().unwrap()).sum();
     let at = attnscope_inspect::At::default();
     assert!((products - trace.cell(at, 6, 1).unwrap().dot).abs() < 1e-12);
+    assert_eq!(cell[0], ["dimension", "q", "k", "product", "v", "out", "name", "value"]);
+    assert!(cell.iter().all(|record| record.len() == 8));
+    let said =
+        |name: &str| cell.iter().find(|record| record[6] == name).map(|record| record[7].parse::<f64>().unwrap());
+    let found = trace.cell(at, 6, 1).unwrap();
+    assert_eq!(said("score"), Some(found.score));
+    assert_eq!((said("lse"), said("log_weight"), said("weight")), (found.lse, found.log_weight, Some(found.weight)));
+    assert_eq!((said("row_sum"), said("sink"), said("softcap")), (Some(found.row_sum), None, None));
+    assert_eq!(cell[1][4].parse::<f32>().unwrap(), found.v[0]);
     let stats = &trace.heads(None).unwrap()[0];
     assert_eq!(heads[1][..3], ["self", "0", "0"]);
     assert_eq!(heads[1][3].parse::<f64>().unwrap().to_bits(), stats.entropy.to_bits());
+}
+
+#[test]
+fn a_sink_has_its_line() {
+    let trace = everything();
+    let found = trace.picked_row(PLACE.site, 0, PLACE.head, 9).unwrap();
+    let row = parse(&text(&trace, &What::Row { place: PLACE, query: 9 }, Format::Csv));
+    assert_eq!(row.len(), 12);
+    assert_eq!((row[11][0].as_str(), row[11][2].parse::<f64>().unwrap()), ("sink", found.sink.unwrap()));
+    let shown = text(&trace, &What::Row { place: PLACE, query: 9 }, Format::Svg);
+    assert!(shown.contains(&format!("the head&#39;s sink takes {:.6}", found.sink.unwrap())), "{shown}");
+    let what = What::Cell { at: attnscope_inspect::At::default(), query: 9, key: 8 };
+    let cell = parse(&text(&trace, &what, Format::Csv));
+    let names: Vec<&str> = cell.iter().map(|record| record[6].as_str()).filter(|name| !name.is_empty()).collect();
+    assert!(["softcap", "alibi", "relative_bias", "bias", "sink"].iter().all(|name| names.contains(name)), "{names:?}");
+}
+
+#[test]
+fn a_picture_says_that_a_row_is_damaged() {
+    let mut trace = example(true);
+    trace.sites[0].lse = trace.sites[0].lse.iter().map(|lse| lse + 0.5).collect::<Vec<_>>().into();
+    for what in &questions()[..4] {
+        let shown = text(&trace, what, Format::Svg);
+        let row = matches!(what, What::Row { .. } | What::Cell { .. });
+        assert_eq!(shown.contains("the weights sum to 0.606531"), row, "{what:?}");
+    }
 }

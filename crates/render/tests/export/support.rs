@@ -1,5 +1,6 @@
 use attnscope_inspect::example::Example;
-use attnscope_inspect::{At, Pick, SiteKind, Token, Trace};
+use attnscope_inspect::{At, Pick, SiteKind, Tensor, Token, Trace};
+use attnscope_kernel::{Bias, Isa, KeyPadding, Knockout, Params, RelativeBias, Segments, View, Window, forward};
 use attnscope_render::{Choice, Format, Place, Style, What, export};
 
 pub(crate) const PLACE: Place = Place { site: SiteKind::SelfAttention, layer: 0, head: Pick::Head(0) };
@@ -23,6 +24,36 @@ pub(crate) fn hostile() -> Trace {
     {
         trace.tokens[index] = Token::plain(None, text);
     }
+    trace
+}
+
+/// The worked example's q, k and v with every term and mask that attention may have.
+pub(crate) fn everything() -> Trace {
+    let mut trace = example(true);
+    let site = &mut trace.sites[0];
+    let bias: Vec<f32> = (0..100).map(|at| (at % 7) as f32 / 9.0).collect();
+    let table: Vec<f32> = (0..8).map(|at| at as f32 / 8.0).collect();
+    site.params = Params {
+        window: Some(Window { left: 6, right: 0 }),
+        softcap: Some(1.5),
+        alibi_slopes: Some([0.25].into()),
+        relative_bias: Some(RelativeBias::new(table, 8, 32, true).unwrap()),
+        bias: Some(Bias::new(bias, [1, 1, 10, 10]).unwrap()),
+        sinks: Some([0.5].into()),
+        segments: Some(Segments::of_lens(&[3, 7]).unwrap()),
+        key_padding: Some(KeyPadding::new((0..10).map(|key| key != 4).collect::<Vec<_>>())),
+        knockouts: vec![
+            Knockout { head: Some(0), query: Some(8), key: Some(7) },
+            Knockout { head: None, query: None, key: Some(5) },
+        ],
+        ..site.params.clone()
+    };
+    let view = |tensor: &Tensor| -> Vec<f32> { tensor.data.to_vec() };
+    let (q, k, v) = (view(&site.q), view(&site.k), view(&site.v));
+    let of = |data, tensor: &Tensor| View::new(data, [1, tensor.shape[0], tensor.shape[1], tensor.shape[2]]).unwrap();
+    let done = forward(of(&q, &site.q), of(&k, &site.k), of(&v, &site.v), &site.params, Isa::detect()).unwrap();
+    site.out = Tensor::new(done.out, site.out.shape);
+    site.lse = done.lse.into();
     trace
 }
 

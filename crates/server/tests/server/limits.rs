@@ -20,7 +20,10 @@ async fn a_body_must_be_json_that_fits() {
     let asking = Asking::example();
     assert!(asking.post("/api/traces", "{").await.refused(400).contains("JSON"));
     assert!(asking.post("/api/traces", "{}").await.refused(400).contains("source"));
-    asking.post("/api/traces", r#"{"source":1}"#).await.refused(400);
+    let refused = asking.post("/api/traces", r#"{"source":1}"#).await.refused(400);
+    assert!(
+        refused.starts_with("the request's body is not what is asked for here: source: ") && refused.contains("line 1")
+    );
     assert!(asking.post("/api/traces", r#"{"source":"example","txt":"x"}"#).await.refused(400).contains("txt"));
     let plain = request(Method::POST, "/api/traces").header("content-type", "text/plain");
     let plain = plain.body(Body::from(r#"{"source":"example"}"#)).expect("a request");
@@ -32,7 +35,8 @@ async fn a_body_has_at_most_a_mebibyte() {
     let asking = Asking::example();
     let body = |len: usize| json!({ "source": "example", "text": "x".repeat(len) }).to_string();
     assert_eq!(asking.post("/api/traces", &body((1 << 20) - 100)).await.json()["source"], "example");
-    asking.post("/api/traces", &body(1 << 20)).await.refused(413);
+    let refused = asking.post("/api/traces", &body(1 << 20)).await.refused(413);
+    assert!(refused.contains("1048576 bytes (1 MiB)") && refused.contains("shorter text"), "{refused}");
 }
 
 #[tokio::test]
