@@ -42,10 +42,13 @@ export const chooseText = (text) =>
   text.trim() === '' ? set({ notice: 'There is no text to read. Write a few words, then press Run.' }) : read(text);
 
 /** @param {string} text */
-const read = (text) => open({ ...get().view, text, query: null, key: null, pins: [] });
+const read = (text) => open({ ...next(), text, query: null, key: null, pins: [] });
 
 /** @param {boolean} causal */
-export const chooseMask = (causal) => open({ ...get().view, causal });
+export const chooseMask = (causal) => open({ ...next(), causal });
+
+/** What a choice of source, text or mask changes: what is being opened, or else what is shown. */
+const next = () => get().wanted ?? get().view;
 
 /** @param {Scale} scale */
 export const chooseScale = (scale) => change({ scale });

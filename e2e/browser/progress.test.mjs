@@ -38,7 +38,9 @@ describe('a long run', { skip: why, timeout: 240000 }, () => {
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Stopped. Press Run').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Stop' }).count(), 0);
-    // The next run does not wait for the one that was given up.
+    // The page is back at what it showed, and the next run does not wait for the one that was given up.
+    await page.locator('main:not([inert])').waitFor();
+    await page.selectOption('#source', model);
     await page.locator('#text').fill('A short text.');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.locator('main:not([inert])').waitFor({ timeout: 60000 });
