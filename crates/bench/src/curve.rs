@@ -52,7 +52,8 @@ pub(crate) fn point(n: usize, effort: Effort, stop: &dyn Fn() -> bool) -> Result
         naive_ms: naive.median_s * 1e3,
         ours_ms: ours.median_s * 1e3,
         naive_bytes: n * n * size_of::<f32>(),
-        ours_bytes: n * size_of::<f64>() + rayon::current_num_threads() * working_bytes(HEAD_DIM, HEAD_DIM, isa),
+        ours_bytes: n * size_of::<f64>()
+            + working_bytes(rayon::current_num_threads(), (1, n), (HEAD_DIM, HEAD_DIM), isa),
         noisy: naive.noisy || ours.noisy,
     })
 }

@@ -171,10 +171,18 @@ fn by_head<R: Copy>(rows: Vec<R>, shape: &Shape) -> Vec<R> {
     groups.flat_map(|rows| (0..group).flat_map(|head| rows[head..].iter().step_by(group))).copied().collect()
 }
 
-/// What one thread of [`forward`] holds beside its arguments and results, in bytes: a packed panel of queries, a block of
-/// scores, the panel's output. It does not grow with the length of the text.
-pub fn working_bytes(head_dim: usize, v_head_dim: usize, isa: Isa) -> usize {
-    panel_rows(isa) * (head_dim + BLOCK_KV + v_head_dim) * size_of::<f32>()
+/// What [`forward`] holds beside its arguments and results, in bytes, on so many threads: for each a packed panel of
+/// queries, a block of scores and the panel's output, and together copies of the kv heads that are in use (of all batches
+/// there are `kv_heads`), one more than there are threads. O(n), whatever the number of queries.
+pub fn working_bytes(
+    threads: usize,
+    (kv_heads, kv_len): (usize, usize),
+    (head_dim, v_head_dim): (usize, usize),
+    isa: Isa,
+) -> usize {
+    let panel = panel_rows(isa) * (head_dim + BLOCK_KV + v_head_dim);
+    let copy = kv_len.next_multiple_of(4) * head_dim + kv_len * v_head_dim;
+    (threads * panel + kv_heads.min(threads + 1) * copy) * size_of::<f32>()
 }
 
 /// Rows in a panel on this instruction set.

@@ -54,7 +54,7 @@ pub fn bill(n: usize) -> Result<Bill, Error> {
     let (q_view, k_view, v_view) = (view(&q)?, view(&k)?, view(&v)?);
     let params = Params { causal: true, ..Params::for_head_dim(HEAD_DIM) };
     let windowed = Params { window: Some(Window { left: LEFT, right: 0 }), ..params.clone() };
-    let bytes = n * size_of::<f64>() + rayon::current_num_threads() * working_bytes(HEAD_DIM, HEAD_DIM, isa);
+    let bytes = n * size_of::<f64>() + working_bytes(rayon::current_num_threads(), (1, n), (HEAD_DIM, HEAD_DIM), isa);
 
     let (ms, done) = median(|| forward(q_view, k_view, v_view, &params, isa))?;
     let ours = Cost { ms, bytes };
