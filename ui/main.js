@@ -61,8 +61,12 @@ function followView() {
   let timer = 0;
   /** @type {string | null} */
   let place = null;
+  // The address that the page has read or written last.
+  let known = location.hash;
   const write = () => {
     timer = 0;
+    // The reader is on the way to another entry of the history: what is in view until then is not written over it.
+    if (location.hash !== known) return;
     const { view, wanted } = get();
     // The address of a run that is waited for is written when it is here, or that of what stays where it fails.
     if (wanted) return;
@@ -73,6 +77,7 @@ function followView() {
     const here = place === null || place === now;
     place = now;
     if (location.hash !== address) history[here ? 'replaceState' : 'pushState'](null, '', address);
+    known = location.hash;
   };
   watch(
     (s) => [s.view, s.wanted],
@@ -82,6 +87,7 @@ function followView() {
   addEventListener('hashchange', () => {
     // The reader came back here: what is still filled in is no new place.
     place = null;
+    known = location.hash;
     openAddress();
   });
 }

@@ -80,6 +80,18 @@ describe('the address', () => {
     assert.equal(await open_(), 'Text');
   });
 
+  test('what is in view is not written over an entry that the reader is on the way to', async () => {
+    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    await shows(page, 4, 2);
+    await page.evaluate(() => {
+      location.hash = '#source=example&query=9&key=8';
+      // Before the page hears of it.
+      dispatchEvent(new Event('pagehide'));
+    });
+    await shows(page, 9, 8);
+    assert.match(await page.evaluate(() => location.hash), /query=9&key=8/);
+  });
+
   test('the tab is named for the cell', async () => {
     const { page } = await open(browser, url);
     await page.waitForFunction(() => document.title === 'it → robot 0.629 · attnscope');
