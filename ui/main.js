@@ -16,7 +16,7 @@ import { formatAddress } from './address.js';
 import { vars } from './dom.js';
 import { listenToKeys } from './keyboard.js';
 import { forClipboard, show } from './numbers.js';
-import { get, set, watch } from './store.js';
+import { get, isAnswerDue, set, watch } from './store.js';
 import { lightTerms } from './term-light.js';
 import { plain } from './tokens.js';
 
@@ -79,9 +79,11 @@ function followView() {
     if (location.hash !== address) history[here ? 'replaceState' : 'pushState'](null, '', address);
     known = location.hash;
   };
+  // An answer that someone waits for comes first.
+  const whenAnswered = () => (isAnswerDue() ? (timer = window.setTimeout(write, REST / 3)) : write());
   watch(
     (s) => [s.view, s.wanted],
-    () => (timer ||= window.setTimeout(write, REST)),
+    () => (timer ||= window.setTimeout(whenAnswered, REST)),
   );
   addEventListener('pagehide', write);
   addEventListener('hashchange', () => {

@@ -50,11 +50,12 @@ function rows(ctx, scene) {
   ctx.textBaseline = 'middle';
   ctx.textAlign = 'right';
   const room = nameSize * 1.2;
+  const type = new Type(ctx, nameSize, font);
   for (const { index, strong } of written(part.q0, part.q1, c.cell, chosen?.query, hover?.query, room)) {
     const y = f.top + (index + 0.5) * c.cell - c.y;
-    ctx.font = `${strong ? '600 ' : ''}${nameSize}px ${font}`;
+    type.set(strong !== null);
     ctx.fillStyle = strong === 'chosen' ? inks.q : strong ? inks.ink : inks.soft;
-    ctx.fillText(cut(ctx, nameOf(queries, index), f.left - 12), f.left - 8, y);
+    ctx.fillText(cut(type, nameOf(queries, index), f.left - 12), f.left - 8, y);
     tick(ctx, f.left - 5, y, 4, 0, inks.line);
   }
   ctx.restore();
@@ -70,10 +71,11 @@ function columns(ctx, scene) {
   ctx.clip();
   ctx.textBaseline = 'middle';
   const apart = nameSize * (slanted ? 1.6 : 1.2);
+  const type = new Type(ctx, nameSize, font);
   for (const { index, strong } of written(part.k0, part.k1, c.cell, chosen?.key, hover?.key, apart)) {
     const x = f.left + (index + 0.5) * c.cell - c.x;
     if (x < f.left || x > f.left + f.width) continue;
-    ctx.font = `${strong ? '600 ' : ''}${nameSize}px ${font}`;
+    type.set(strong !== null);
     ctx.fillStyle = strong === 'chosen' ? inks.k : strong ? inks.ink : inks.soft;
     ctx.save();
     ctx.translate(x, f.top - 9);
@@ -81,10 +83,10 @@ function columns(ctx, scene) {
       ctx.rotate(-Math.PI / 4);
       ctx.textAlign = 'left';
       const room = Math.min(f.top - 14, f.left + f.width + f.right - x - 6) / SLANT;
-      ctx.fillText(cut(ctx, nameOf(keys, index), room), 0, 0);
+      ctx.fillText(cut(type, nameOf(keys, index), room), 0, 0);
     } else {
       ctx.textAlign = 'center';
-      ctx.fillText(cut(ctx, nameOf(keys, index), Math.max(c.cell, f.fit) + 2), 0, -4);
+      ctx.fillText(cut(type, nameOf(keys, index), Math.max(c.cell, f.fit) + 2), 0, -4);
     }
     ctx.restore();
     tick(ctx, x, f.top - 5, 0, 4, inks.line);
@@ -143,9 +145,26 @@ function tick(ctx, x, y, dx, dy, ink) {
   ctx.stroke();
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} room */
-function cut(ctx, text, room) {
-  const name = `${ctx.font} ${Math.round(room)} ${text}`;
+/** The letters of names. Browsers take their time over a font, also over one that is set already. */
+class Type {
+  face = '';
+
+  /** @param {CanvasRenderingContext2D} ctx @param {number} size  in CSS pixels @param {string} font */
+  constructor(ctx, size, font) {
+    this.ctx = ctx;
+    this.plain = `${size}px ${font}`;
+  }
+
+  /** @param {boolean} strong */
+  set(strong) {
+    const face = `${strong ? '600 ' : ''}${this.plain}`;
+    if (face !== this.face) this.ctx.font = this.face = face;
+  }
+}
+
+/** @param {Type} type @param {string} text @param {number} room */
+function cut({ ctx, face }, text, room) {
+  const name = `${face} ${Math.round(room)} ${text}`;
   const known = cuts.get(name);
   if (known !== undefined) return known;
   let short = text;

@@ -43,8 +43,6 @@ function become(old, next) {
   redress(old, next, kept);
   handOn(next, old);
   patch(old, next.childNodes);
-  // What is filled when it is unfolded has to be filled anew.
-  if (kept && old.open) old.dispatchEvent(new Event('toggle'));
 }
 
 /** @param {Element} old @param {Element} next */

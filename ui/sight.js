@@ -1,7 +1,7 @@
 // What is out of sight is drawn when there is time: after the next picture, in moments in which nothing
 // else is to be done, or as soon as it comes near to where it can be seen.
 
-import { get } from './store.js';
+import { isAnswerDue } from './store.js';
 
 /** Pixels around the window in which something counts as in sight. */
 const NEAR = '150px';
@@ -56,12 +56,6 @@ function draw(what) {
   const how = waiting.get(what);
   waiting.delete(what);
   how?.();
-}
-
-/** What is on its way will change what is to be drawn. */
-function isAnswerDue() {
-  const { cell, row, column } = get();
-  return cell.busy || row.busy || column.busy;
 }
 
 let planned = false;

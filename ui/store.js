@@ -77,29 +77,46 @@ let state = {
   theme: 'light',
 };
 
+/** Milliseconds that a change waits for answers on their way, so that both are drawn at one go. */
+const GRACE = 24;
+
 /** @type {Set<() => void>} */
 const watchers = new Set();
 let told = true;
+/** When the first change was made that was not told yet; 0 where all are told. */
+let since = 0;
 
 export const get = () => state;
+
+/** Whether answers are on their way that change what is shown of the cell in view. */
+export const isAnswerDue = () => state.cell.busy || state.row.busy || state.column.busy;
 
 /** @param {Partial<State>} changes */
 export function set(changes) {
   state = { ...state, ...changes };
+  since ||= performance.now();
   if (!told) return;
   told = false;
   // One telling for all changes made in the same turn.
   queueMicrotask(() => {
     told = true;
-    for (const watcher of [...watchers]) {
-      // What fails in one part of the page must not keep the others from drawing.
-      try {
-        watcher();
-      } catch (error) {
-        console.error(error);
-      }
-    }
+    const left = GRACE - (performance.now() - since);
+    if (left > 0 && isAnswerDue()) setTimeout(tell, left);
+    else tell();
   });
+}
+
+function tell() {
+  if (since === 0) return;
+  since = 0;
+  for (const watcher of [...watchers]) {
+    // What fails in one part of the page must not keep the others from drawing.
+    try {
+      watcher();
+    } catch (error) {
+      console.error(error);
+    }
+  }
 }
 
 /**

@@ -1,19 +1,17 @@
-// How the map is coloured: its scale and where that ends, its colours, what a pixel stands for, and
-// which columns are left out. Nothing here changes a weight.
+// How the map is coloured: its scale and where that ends, its colours, what a pixel stands for. Nothing
+// here changes a weight.
 
-/** @import { Meta, Token } from '../contract.js' */
+/** @import { Meta } from '../contract.js' */
 /** @import { View } from '../address.js' */
 /** @import { Palette } from '../palette.js' */
 /** @import { Scale } from '../scales.js' */
 /** @import { Shown } from '../map-shown.js' */
 import { chooseScale, dressMap } from '../actions.js';
 import { h } from '../dom.js';
-import { tokenText } from '../figures.js';
-import { parts, toggled } from '../map-left-out.js';
 import { PALETTES } from '../palette.js';
 import { defaultScale, SCALES } from '../scales.js';
 import { get } from '../store.js';
-import { spoken } from '../tokens.js';
+import { LeftOutChoice } from './left-out-choice.js';
 import { Part } from './part.js';
 
 export class MapOptions extends Part {
@@ -26,13 +24,12 @@ export class MapOptions extends Part {
         s.view.palette,
         s.view.blocks,
         s.view.leftOut,
-        s.view.key,
         s.shown?.pools,
       ],
       (meta, ..._rest) => {
         const { view, shown } = get();
         if (!meta) return this.show();
-        this.show(h('div', { class: 'choices' }, ...choices(meta, view, shown)), leaveOut(meta.tokens, view));
+        this.show(h('div', { class: 'choices' }, ...choices(meta, view, shown)), new LeftOutChoice());
       },
     );
   }
@@ -118,54 +115,6 @@ const choice = (name, label, options, now, choose, says, fixed = false) =>
       },
       options.map(([value, text]) => h('option', { value, selected: value === now }, text)),
     ),
-  );
-
-/** @param {readonly Token[]} tokens @param {View} view */
-function leaveOut(tokens, view) {
-  const out = parts(view.leftOut);
-  const { key } = view;
-  const chosen = key !== null && key < tokens.length ? [key] : [];
-  const columns = [...new Set([...out.filter((part) => /^\d/.test(part)).map(Number), ...chosen])].sort(
-    (a, b) => a - b,
-  );
-  const special = tokens.some((token) => token.special);
-  return h(
-    'div',
-    { class: 'leave-out', role: 'group', 'aria-label': 'Columns left out of the colour scale' },
-    h('span', { class: 'label' }, 'Leave out of the scale'),
-    toggle('first', out.includes('first'), 'The first token, which often takes most of the weight', 'first token'),
-    special ? toggle('special', out.includes('special'), 'Every special token', 'special tokens') : null,
-    columns
-      .filter((column) => column < tokens.length)
-      .map((column) =>
-        toggle(
-          String(column),
-          out.includes(String(column)),
-          `Column ${column}, ${spoken(tokens[column])}${column === key ? ', the chosen key (key x)' : ''}`,
-          h('span', null, 'column ', tokenText(tokens[column]), h('sub', null, column)),
-        ),
-      ),
-  );
-}
-
-/**
- * @param {string} part
- * @param {boolean} on
- * @param {string} says
- * @param {Node | string} label
- */
-const toggle = (part, on, says, label) =>
-  h(
-    'button',
-    {
-      type: 'button',
-      class: 'toggle',
-      'data-focus': `without-${part}`,
-      'aria-pressed': String(on),
-      title: says,
-      onclick: () => dressMap({ leftOut: toggled(get().view.leftOut, part) }),
-    },
-    label,
   );
 
 customElements.define('map-options', MapOptions);

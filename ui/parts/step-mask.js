@@ -4,6 +4,7 @@
 import { choose, chooseMask, siteOf } from '../actions.js';
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip, tokenText } from '../figures.js';
+import { folded } from '../folded.js';
 import { math, op, sub, sym, val } from '../formula.js';
 import { hiddenCounts, sentence } from '../hidden.js';
 import { together } from '../numbers.js';
@@ -79,6 +80,37 @@ function about(cell, meta, row) {
 
 /** @param {Cell} cell @param {Meta} meta @param {Worked} worked @param {boolean} causal */
 function example(cell, meta, worked, causal) {
+  return [
+    folded(
+      `row ${causal}`,
+      'The row before and after the mask',
+      () => [
+        h('div', { class: 'wide' }, wholeRow(cell, meta, worked)),
+        h(
+          'p',
+          { class: 'note' },
+          causal
+            ? 'What the hidden keys would have taken is shared out among the rest in proportion: the row sums to 1 again.'
+            : 'Nothing is hidden, so both columns are the same. Switch the mask to see the row renormalise.',
+        ),
+      ],
+      causal,
+    ),
+    folded('m', 'The whole matrix M', () => [matrixM(meta, worked, cell)]),
+    h(
+      'p',
+      null,
+      h(
+        'button',
+        { type: 'button', class: 'quiet', 'data-focus': 'mask-here', onclick: () => chooseMask(!causal) },
+        causal ? 'Take the mask away (bidirectional)' : 'Put the causal mask on',
+      ),
+    ),
+  ];
+}
+
+/** @param {Cell} cell @param {Meta} meta @param {Worked} worked */
+function wholeRow(cell, meta, worked) {
   const i = cell.query.index;
   const write = together(worked.scores[i]);
   const head = (/** @type {string | Node} */ text, /** @type {string} */ title) =>
@@ -105,70 +137,37 @@ function example(cell, meta, worked, causal) {
     );
   });
   const sum = (/** @type {number[]} */ row) => row.reduce((a, b) => a + b, 0);
-  return [
+  return h(
+    'table',
+    { class: 'vectors tall mask-row' },
     h(
-      'details',
-      { class: 'meanings', open: causal, 'data-keep': `row ${causal}` },
-      h('summary', null, 'The row before and after the mask'),
-      h(
-        'div',
-        { class: 'wide' },
-        h(
-          'table',
-          { class: 'vectors tall mask-row' },
-          h(
-            'thead',
-            null,
-            h(
-              'tr',
-              null,
-              h('th', { scope: 'col' }, 'key'),
-              head(named('score', 's'), 'score'),
-              head('M', 'the mask: 0 or minus infinity'),
-              head('without mask', 'weight if nothing were hidden'),
-              head('with mask', 'weight'),
-            ),
-          ),
-          h('tbody', null, lines),
-          h(
-            'tfoot',
-            null,
-            h(
-              'tr',
-              null,
-              h('th', { scope: 'row' }, 'sum'),
-              h('td', null),
-              h('td', null),
-              h('td', null, num(sum(worked.weights_unmasked[i]), 'weight')),
-              h('td', null, num(sum(worked.weights[i]), 'weight')),
-            ),
-          ),
-        ),
-      ),
-      h(
-        'p',
-        { class: 'note' },
-        causal
-          ? 'What the hidden keys would have taken is shared out among the rest in proportion: the row sums to 1 again.'
-          : 'Nothing is hidden, so both columns are the same. Switch the mask to see the row renormalise.',
-      ),
-    ),
-    h(
-      'details',
-      { class: 'meanings', 'data-keep': 'm' },
-      h('summary', null, 'The whole matrix M'),
-      matrixM(meta, worked, cell),
-    ),
-    h(
-      'p',
+      'thead',
       null,
       h(
-        'button',
-        { type: 'button', class: 'quiet', 'data-focus': 'mask-here', onclick: () => chooseMask(!causal) },
-        causal ? 'Take the mask away (bidirectional)' : 'Put the causal mask on',
+        'tr',
+        null,
+        h('th', { scope: 'col' }, 'key'),
+        head(named('score', 's'), 'score'),
+        head('M', 'the mask: 0 or minus infinity'),
+        head('without mask', 'weight if nothing were hidden'),
+        head('with mask', 'weight'),
       ),
     ),
-  ];
+    h('tbody', null, lines),
+    h(
+      'tfoot',
+      null,
+      h(
+        'tr',
+        null,
+        h('th', { scope: 'row' }, 'sum'),
+        h('td', null),
+        h('td', null),
+        h('td', null, num(sum(worked.weights_unmasked[i]), 'weight')),
+        h('td', null, num(sum(worked.weights[i]), 'weight')),
+      ),
+    ),
+  );
 }
 
 /** @param {Meta} meta @param {Worked} worked @param {Cell} cell */

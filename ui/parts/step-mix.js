@@ -4,6 +4,7 @@
 import { choose, MOST_VALUES } from '../actions.js';
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
+import { folded } from '../folded.js';
 import { math, op, sub, sym, vec } from '../formula.js';
 import { matrix } from '../matrix.js';
 import { percent, together } from '../numbers.js';
@@ -246,10 +247,7 @@ function added(cell, worked) {
         h('tfoot', null, line('x + z W_O', worked.y[i], two)),
       ),
     ),
-    h(
-      'details',
-      { class: 'meanings', 'data-keep': 'w_o' },
-      h('summary', null, 'The output matrix W_O'),
+    folded('w_o', 'The output matrix W_O', () => [
       h(
         'div',
         { class: 'wide' },
@@ -265,7 +263,7 @@ function added(cell, worked) {
           pick: null,
         }),
       ),
-    ),
+    ]),
   );
 }
 

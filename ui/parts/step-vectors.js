@@ -3,6 +3,7 @@
 /** @import { Cell, Meta, Worked } from '../contract.js' */
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
+import { folded } from '../folded.js';
 import { group, math, op, val, vec } from '../formula.js';
 import { show, together } from '../numbers.js';
 import { dimStrips } from './dim-strips.js';
@@ -89,16 +90,13 @@ function writtenOut(cell, meta, worked) {
     ),
     sumLine(cell, write),
     notes
-      ? h(
-          'details',
-          { class: 'meanings', 'data-keep': 'dims' },
-          h('summary', null, 'What these dimensions mean'),
+      ? folded('dims', 'What these dimensions mean', () => [
           h(
             'dl',
             null,
             names.flatMap((name, i) => [h('dt', null, name), h('dd', null, notes[i])]),
           ),
-        )
+        ])
       : null,
   ];
 }
@@ -203,19 +201,9 @@ function longVectors(cell, meta) {
   ];
 }
 
-/** Every entry, made only when asked for. @param {Cell} cell */
-function allEntries(cell) {
-  const fill = (/** @type {Event} */ event) => {
-    const details = /** @type {HTMLDetailsElement} */ (event.currentTarget);
-    if (details.open) details.querySelector('.wide')?.replaceChildren(entries(cell));
-  };
-  return h(
-    'details',
-    { class: 'meanings', 'data-keep': 'all', ontoggle: fill },
-    h('summary', null, `All ${cell.q.length} entries`),
-    h('div', { class: 'wide' }),
-  );
-}
+/** @param {Cell} cell */
+const allEntries = (cell) =>
+  folded('all', `All ${cell.q.length} entries`, () => [h('div', { class: 'wide' }, entries(cell))]);
 
 /** @param {Cell} cell */
 function entries(cell) {

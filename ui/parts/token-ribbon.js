@@ -16,7 +16,7 @@ import { Part } from './part.js';
 import { RowAnswer } from './row-answer.js';
 
 /** More words than this are not a ribbon any more; then those around the query are shown. */
-const MOST = 600;
+const MOST = 240;
 /** Words that are shaded at one go. */
 const STRETCH = 24;
 
@@ -47,11 +47,18 @@ export class TokenRibbon extends Part {
       (s) => [s.trace.value, s.view.query, s.view.key],
       (meta, query, key) => {
         if (!meta) return this.show();
-        if (this.#lay(meta, query ?? 0)) this.#shade(get());
-        this.#mark(query, key);
-        this.#follow(query ?? 0);
+        const go = () => {
+          if (this.#lay(meta, query ?? 0)) this.#shade(get());
+          this.#mark(query, key);
+          this.#follow(query ?? 0);
+        };
+        // Far away in a long text there are other words: they come after the cell that was asked for.
+        const far = this.#of === meta.tokens && !this.#has(query ?? 0);
+        whenFree(this, far ? go : null);
+        if (!far) go();
       },
     );
+    this.until(() => whenFree(this, null));
     this.watch(
       (s) => [s.trace.value, s.row.value, s.theme, s.view.scale, s.view.palette, s.view.range, s.view.leftOut],
       () => this.#shade(get()),
@@ -69,8 +76,7 @@ export class TokenRibbon extends Part {
   /** @param {Meta} meta @param {number} query @returns {boolean}  the words are new ones */
   #lay(meta, query) {
     const { tokens } = meta;
-    const there = this.#of === tokens && query >= this.#from && query < this.#from + this.#words.length;
-    if (there) return false;
+    if (this.#of === tokens && this.#has(query)) return false;
     const had = this.contains(document.activeElement);
     this.#of = tokens;
     this.#line.dir = direction(tokens);
@@ -124,6 +130,11 @@ export class TokenRibbon extends Part {
     );
     if (had) this.#words[query - this.#from]?.focus({ preventScroll: true });
     return true;
+  }
+
+  /** @param {number} token */
+  #has(token) {
+    return token >= this.#from && token < this.#from + this.#words.length;
   }
 
   /** The word that asks and the one that answers. @param {number | null} query @param {number | null} key */
