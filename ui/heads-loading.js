@@ -23,6 +23,9 @@ function sizeFor(meta, site) {
   return heads > 150 ? 44 : 64;
 }
 
+/** Layers asked for at a time: while the page reads one, the server works on the next. */
+const AT_ONCE = 2;
+
 /** Milliseconds between two pictures of what has come. */
 const PATIENCE = 120;
 
@@ -94,24 +97,33 @@ async function fill(meta, site, of) {
   const tellSoon = () => (timer ||= window.setTimeout(tell, PATIENCE));
   tell({ busy: true, since: performance.now(), error: null });
   try {
-    for (const layer of layers.filter((l) => !grid.thumbs.has(l))) {
+    const missing = (/** @type {Map<number, unknown>} */ here) => layers.filter((l) => !here.has(l));
+    await inTurn(missing(grid.thumbs), async (layer) => {
       const thumbs = await living(({ trace }) => api.thumbs(trace, site, layer, size, signal));
-      if (signal.aborted) return;
       grid = { ...grid, thumbs: new Map(grid.thumbs).set(layer, thumbs) };
       if (grid.thumbs.size === layers.length) tell();
       else tellSoon();
-    }
-    for (const layer of layers.filter((l) => !grid.facts.has(l))) {
+    });
+    await inTurn(missing(grid.facts), async (layer) => {
       const facts = await living(({ trace }) => api.heads(trace, site, layer, signal));
-      if (signal.aborted) return;
       grid = { ...grid, facts: new Map(grid.facts).set(layer, facts) };
       tellSoon();
-    }
+    });
     tell({ busy: false });
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof ApiError)) console.error(error);
     grid = { ...grid, stopped: true };
     tell({ busy: false, error: error instanceof Error ? error.message : String(error) });
+    controller.abort();
   }
+}
+
+/** @param {number[]} layers @param {(layer: number) => Promise<void>} load */
+async function inTurn(layers, load) {
+  const left = [...layers];
+  const work = async () => {
+    for (let layer = left.shift(); layer !== undefined; layer = left.shift()) await load(layer);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
 }

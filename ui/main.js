@@ -1,19 +1,15 @@
-// Starts the page: the parts that are seen first, its keys, and the address that follows what is in view.
+// Starts the page: the parts around every view, its keys, and the address that follows what is in view.
+// The parts of the view that is seen first were sent for by first-parts.js.
 
-import './parts/attention-map.js';
-import './parts/cell-headline.js';
-import './parts/head-picker.js';
-import './parts/map-legend.js';
 import './parts/source-bar.js';
-import './parts/step-vectors.js';
 import './parts/take-along.js';
 import './parts/theme-switch.js';
-import './parts/to-working.js';
-import './parts/token-ribbon.js';
 import './parts/view-tabs.js';
+/** @import { State } from './store.js' */
 import { openAddress, start } from './actions.js';
-import { formatAddress } from './address.js';
+import { formatAddress, parseAddress } from './address.js';
 import { vars } from './dom.js';
+import { complete } from './heads-loading.js';
 import { listenToKeys } from './keyboard.js';
 import { forClipboard, show } from './numbers.js';
 import { get, isAnswerDue, set, watch } from './store.js';
@@ -22,8 +18,8 @@ import { plain } from './tokens.js';
 
 /** Milliseconds from a change of the view to the address. Browsers take their time over a new address, and allow so many. */
 const REST = 300;
-/** Milliseconds without a cell. */
-const LONG = 600;
+/** Milliseconds without what is seen first. */
+const LONG = 900;
 
 openTab();
 followView();
@@ -39,17 +35,19 @@ bringTheRest();
 
 /**
  * A browser takes milliseconds for each file, so the parts further down and those of other tabs come
- * when the first cell is there; when they are wanted; or when it takes long.
+ * when what is seen first is there; when they are wanted; or when it takes long.
  */
 function bringTheRest() {
+  const { tab } = parseAddress(location.hash);
   let asked = false;
   const bring = () => {
     if (asked) return;
     asked = true;
     import('./rest.js');
   };
+  const seen = (/** @type {State} */ s) => (tab === 'heads' ? complete(s.grid.value) : (s.cell.value ?? s.spread.value));
   watch(
-    (s) => [s.view.tab !== 'cell' || s.cell.value !== null || [s.sources, s.trace, s.cell].some((one) => one.error)],
+    (s) => [(s.trace.value && s.view.tab !== tab) || Boolean(seen(s)) || [s.sources, s.trace, s.cell].some((one) => one.error !== null)],
     // After the picture that is due.
     (now) => now && requestAnimationFrame(() => setTimeout(bring)),
   );

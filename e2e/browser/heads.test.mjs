@@ -137,7 +137,7 @@ describe('all heads', () => {
       hash: '#source=s1&view=heads&text=one+two',
       until: '.progress',
       before: (p) =>
-        p.route(/thumbs\?layer=7/, async (route) => {
+        p.route(/thumbs\?layer=([7-9]|\d\d)&/, async (route) => {
           await held;
           await route.continue().catch(() => undefined);
         }),

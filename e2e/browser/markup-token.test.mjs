@@ -62,7 +62,7 @@ describe('a token that looks like markup', () => {
       await page.locator('step-mix .step').waitFor();
       assert.ok((await page.getByText('<img src=x').count()) > 5, 'the text is shown as it is');
       assert.equal(await page.locator('img:not([src="/ui/icon.svg"])').count(), 0);
-      assert.equal(await page.locator('script').count(), 2);
+      assert.equal(await page.locator('script:not([src^="/ui/"]), script:not(:empty)').count(), 0);
       assert.equal(await page.evaluate(() => 'pwned' in window), false);
       assert.deepEqual(complaints, []);
     });
