@@ -352,10 +352,11 @@ async function loadView() {
 /** @param {string} site @param {number} layer @param {number} head @param {number | null} query */
 async function loadCellView(site, layer, head, query) {
   // What was clicked on first: each question takes the browser a moment to send.
+  const cell = get().view.key !== null ? loadCell() : null;
   await Promise.all([
-    get().view.key !== null && loadCell(),
+    cell,
     need('row', [site, layer, head, query], loadRow),
-    get().view.key !== null && loadColumn(),
+    cell && loadColumn(cell),
     need('values', [site, layer, head], loadHead),
     need('heads', [site, layer], loadLayer),
   ]);
@@ -383,7 +384,8 @@ async function loadRow() {
   const row = await ask('row', (signal) => living((ref) => api.row(ref, query ?? 0, signal)));
   if (!row || get().view.key !== null) return row;
   set({ view: { ...get().view, key: strongest(row) } });
-  await Promise.all([loadCell(), loadColumn()]);
+  const cell = loadCell();
+  await Promise.all([cell, loadColumn(cell)]);
   return row;
 }
 
@@ -394,10 +396,15 @@ function loadCell() {
   );
 }
 
-function loadColumn() {
+/** The column comes after the cell, which is what was clicked on. @param {Promise<unknown>} cell */
+function loadColumn(cell) {
   const { site, layer, head, key } = get().view;
   return need('column', [site, layer, head, key], () =>
-    ask('column', (signal) => living((ref) => api.column(ref, key ?? 0, signal))),
+    ask('column', async (signal) => {
+      await cell;
+      signal.throwIfAborted();
+      return living((ref) => api.column(ref, key ?? 0, signal));
+    }),
   );
 }
 

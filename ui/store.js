@@ -89,7 +89,7 @@ let since = 0;
 export const get = () => state;
 
 /** Whether answers are on their way that change what is shown of the cell in view. */
-export const isAnswerDue = () => state.cell.busy || state.row.busy || state.column.busy;
+export const isAnswerDue = () => state.cell.busy || state.row.busy;
 
 /** @param {Partial<State>} changes */
 export function set(changes) {
