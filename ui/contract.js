@@ -52,7 +52,8 @@
  * @property {'example' | 'model' | 'trace'} kind
  * @property {{name: string, family: string, sha256: string | null}} model
  * @property {string} note
- * @property {Token[]} tokens
+ * @property {Token[]} tokens         Of an encoder-decoder: the decoder's
+ * @property {{text: string, tokens: Token[]}} [encoder]  What the encoder of an encoder-decoder read; `text` is this
  * @property {Site[]} sites
  * @property {string} isa
  * @property {string} version

@@ -8,6 +8,7 @@ import './parts/view-tabs.js';
 /** @import { State } from './store.js' */
 import { openAddress, start } from './actions.js';
 import { formatAddress, parseAddress } from './address.js';
+import { endsOf } from './axes.js';
 import { vars } from './dom.js';
 import { complete } from './heads-loading.js';
 import { listenToKeys } from './keyboard.js';
@@ -110,7 +111,7 @@ function nameTheTab() {
     (cell, meta, tab) => {
       if (tab !== 'cell')
         return void (document.title = `${tab === 'heads' ? 'Heads' : 'Text'}${meta ? ` of ${meta.model.name}` : ''} · attnscope`);
-      const [query, key] = cell && meta ? [meta.tokens[cell.query.index], meta.tokens[cell.key.index]] : [];
+      const [query, key] = cell && meta ? endsOf(meta, cell) : [];
       document.title =
         cell && query && key ? `${plain(query)} → ${plain(key)} ${show(cell.weight)} · attnscope` : 'attnscope';
     },

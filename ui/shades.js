@@ -5,6 +5,7 @@
 /** @import { View } from './address.js' */
 /** @import { Palette, Theme } from './palette.js' */
 /** @import { Scale } from './scales.js' */
+import { keysOf } from './axes.js';
 import { columnsOf } from './map-left-out.js';
 import { css, inkOn, rampAt } from './palette.js';
 import { defaultScale, rowFractions } from './scales.js';
@@ -24,7 +25,7 @@ export const lookOf = (view, meta) => ({
  * @returns {number[]}
  */
 export function placesOf(weights, view, meta, row) {
-  const out = new Set(row ? columnsOf(view.leftOut, meta.tokens) : []);
+  const out = new Set(row ? columnsOf(view.leftOut, keysOf(meta, view)) : []);
   const counts = (/** @type {number} */ i) => weights[i] >= 0 && !out.has(i);
   let top = 1;
   if (view.range === 'largest') {

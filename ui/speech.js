@@ -1,6 +1,7 @@
 // Says what has changed, for those who listen to the page.
 
 /** @import { Cell } from './contract.js' */
+import { endsOf } from './axes.js';
 import { SHORT } from './hidden.js';
 import { show } from './numbers.js';
 import { get } from './store.js';
@@ -17,9 +18,9 @@ export function say(text) {
  * @param {boolean} busy
  */
 export function announce(cell, busy) {
-  const tokens = get().trace.value?.tokens;
-  if (!cell || busy || !tokens) return;
-  const [query, key] = [tokens[cell.query.index], tokens[cell.key.index]];
+  const meta = get().trace.value;
+  if (!cell || busy || !meta) return;
+  const [query, key] = endsOf(meta, cell);
   if (!query || !key) return;
   const what = cell.mask ? `hidden, ${SHORT[cell.mask]}` : `weight ${show(cell.weight)}`;
   say(`Query ${cell.query.index} ${spoken(query)}, key ${cell.key.index} ${spoken(key)}: ${what}`);

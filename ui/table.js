@@ -3,6 +3,7 @@
 /** @import { Meta } from './contract.js' */
 /** @import { View } from './address.js' */
 /** @import { Spread } from './spread.js' */
+import { keysOf, queriesOf } from './axes.js';
 import { reasonOf } from './hidden.js';
 import { joined } from './spread.js';
 
@@ -39,7 +40,7 @@ export function spreadTable(meta, view, spread) {
       ...(several ? [view.joining] : []),
       'hidden',
     ],
-    rows: meta.tokens.map((token, j) => [
+    rows: keysOf(meta, view).map((token, j) => [
       j,
       token.text,
       ...spread.weights.map((weights) => (weights[j] < 0 ? null : weights[j])),
@@ -58,10 +59,10 @@ export const spreadJson = (meta, view, spread) => ({
   heads: spread.heads,
   heads_joined_by: spread.heads === 'mean' || spread.heads.length > 1 ? 'mean of weights' : null,
   facing: spread.facing === 'to' ? 'attends to' : 'is attended to by',
-  tokens: meta.tokens.map((token) => token.text),
+  tokens: keysOf(meta, view).map((token) => token.text),
   asked: spread.tokens.map((index, i) => ({
     index,
-    token: meta.tokens[index].text,
+    token: queriesOf(meta, view)[index].text,
     weights: Array.from(spread.weights[i], (w) => (w < 0 ? null : w)),
     mask: Array.from(spread.weights[i], (w) => reasonOf(w)),
   })),

@@ -8,6 +8,7 @@
 /** @import { Shown } from '../map-shown.js' */
 /** @import { Spot, State } from '../store.js' */
 import { choose, dressMap, headRef, siteOf } from '../actions.js';
+import { keysOf, queriesOf } from '../axes.js';
 import { h } from '../dom.js';
 import { placeOf, seen } from '../map-camera.js';
 import { canvasHeight, canvasWidth, layOut } from '../map-geometry.js';
@@ -190,7 +191,8 @@ export class AttentionMap extends Part {
     ctx.font = `${nameSize}px ${font}`;
     const number = site.kv_len >= NUMBERED ? Math.ceil(ctx.measureText(`${site.kv_len} `).width) : 0;
     const most = this.clientWidth < 480 ? 44 : LONGEST;
-    const name = widestName(ctx, meta.tokens, ctx.font, most) + number + 2;
+    const both = [queriesOf(meta, site), keysOf(meta, site)];
+    const name = Math.max(...both.map((tokens) => widestName(ctx, tokens, ctx.font, most))) + number + 2;
     return layOut({
       rows: site.q_len,
       columns: site.kv_len,
@@ -235,7 +237,7 @@ export class AttentionMap extends Part {
     if (!meta || !f || !ctx || state.view.tab !== 'cell') return;
     const moves = this.#travel.step();
     const { now, to, isWhole: whole } = this.#travel;
-    const leftOut = columnsOf(state.view.leftOut, meta.tokens);
+    const leftOut = columnsOf(state.view.leftOut, keysOf(meta, state.view));
     const { look, known } = this.#look(state, meta, f, leftOut);
     const { here, minimap, sharp, more } = gather(headRef(), f, to, look, leftOut);
     if (moves || more) this.#drawSoon();
@@ -254,8 +256,8 @@ export class AttentionMap extends Part {
       part: seen(f, now),
       layers: old ?? here,
       look,
-      queries: meta.tokens,
-      keys: meta.tokens,
+      queries: queriesOf(meta, state.view),
+      keys: keysOf(meta, state.view),
       chosen,
       hover: state.hover,
       block: this.#pointing.block,

@@ -5,6 +5,7 @@
 /** @import { View } from '../address.js' */
 import { siteOf } from '../actions.js';
 import { formatAddress } from '../address.js';
+import { keysOf, queriesOf } from '../axes.js';
 import { cellCommand } from '../command.js';
 import { h } from '../dom.js';
 import { copyButton, num, tokenChip } from '../figures.js';
@@ -25,7 +26,7 @@ export class CellHeadline extends Part {
       (s) => [s.cell.value, s.cell.error, s.trace.value, commandOf(s)],
       (cell, error, meta, command) => {
         if (error) return this.update(failed(error, 'cell-again'));
-        if (!cell || !meta || command === null || !meta.tokens[cell.query.index]) return this.update();
+        if (!cell || !meta || command === null || !queriesOf(meta, cell)[cell.query.index]) return this.update();
         this.update(says(cell, meta), place(cell, meta), tools(cell, command), new TakeAlong('cell'));
       },
     );
@@ -34,8 +35,8 @@ export class CellHeadline extends Part {
 
 /** @param {Cell} cell @param {Meta} meta */
 function says(cell, meta) {
-  const query = tokenChip(meta.tokens[cell.query.index], cell.query.index, 'q');
-  const key = tokenChip(meta.tokens[cell.key.index], cell.key.index, 'k');
+  const query = tokenChip(queriesOf(meta, cell)[cell.query.index], cell.query.index, 'q');
+  const key = tokenChip(keysOf(meta, cell)[cell.key.index], cell.key.index, 'k');
   if (cell.mask) {
     return h(
       'div',

@@ -2,6 +2,7 @@
 
 /** @import { Column, Meta } from '../contract.js' */
 import { choose } from '../actions.js';
+import { keysOf, queriesOf } from '../axes.js';
 import { h, vars } from '../dom.js';
 import { named, num, tokenChip } from '../figures.js';
 import { columnProfile } from './column-profile.js';
@@ -21,7 +22,7 @@ export class ColumnListeners extends Part {
       (s) => [s.column.value, s.column.error, s.trace.value, s.view.query],
       (column, error, meta, query) => {
         if (error) return this.update(h('p', { class: 'trouble', role: 'alert' }, error));
-        if (!column || !meta || column.weights.length !== meta.tokens.length || !meta.tokens[column.key.index])
+        if (!column || !meta || column.weights.length !== queriesOf(meta, column).length || !keysOf(meta, column)[column.key.index])
           return this.update();
         this.update(...listeners(column, meta, query));
       },
@@ -31,7 +32,7 @@ export class ColumnListeners extends Part {
 
 /** @param {Column} column @param {Meta} meta @param {number | null} query */
 function listeners(column, meta, query) {
-  const key = tokenChip(meta.tokens[column.key.index], column.key.index, 'k');
+  const key = tokenChip(keysOf(meta, column)[column.key.index], column.key.index, 'k');
   const order = column.weights
     .map((_, i) => i)
     .filter((i) => column.mask[i] === null)
@@ -74,7 +75,7 @@ function listeners(column, meta, query) {
               'aria-pressed': String(i === query),
               onclick: () => choose({ query: i }),
             },
-            tokenChip(meta.tokens[i], i, i === query ? 'q' : null),
+            tokenChip(queriesOf(meta, column)[i], i, i === query ? 'q' : null),
           ),
           measure(column.weights[i], most),
           num(column.weights[i], 'weight'),

@@ -3,6 +3,7 @@
 /** @import { Token } from '../contract.js' */
 /** @import { View } from '../address.js' */
 import { dressMap } from '../actions.js';
+import { keysOf } from '../axes.js';
 import { h } from '../dom.js';
 import { tokenText } from '../figures.js';
 import { parts, toggled } from '../map-left-out.js';
@@ -16,8 +17,8 @@ export class LeftOutChoice extends Part {
     this.role = 'group';
     this.ariaLabel = 'Columns left out of the colour scale';
     this.watch(
-      (s) => [s.trace.value, s.view.leftOut, s.view.key],
-      (meta, ..._rest) => this.update(...(meta ? choices(meta.tokens, get().view) : [])),
+      (s) => [s.trace.value, s.view.site, s.view.leftOut, s.view.key],
+      (meta, ..._rest) => this.update(...(meta ? choices(keysOf(meta, get().view), get().view) : [])),
     );
   }
 }

@@ -7,6 +7,7 @@
 /** @import { Palette } from '../palette.js' */
 /** @import { Scale } from '../scales.js' */
 import { headRef, siteOf } from '../actions.js';
+import { keysOf, queriesOf } from '../axes.js';
 import { h, vars } from '../dom.js';
 import { num, tokenChip, tokenText } from '../figures.js';
 import { BECAUSE, REASONS, reasonOf, SHORT, windowWords } from '../hidden.js';
@@ -60,7 +61,7 @@ export class MapLegend extends Part {
             'div',
             { class: 'swatches' },
             reasons ? swatch('hidden', hiddenWords(/** @type {HiddenReason[]} */ (reasons.split(',')), shown)) : '',
-            shown.leftOut.length > 0 ? swatch('left-out', ...leftOutWords(meta.tokens, now, shown)) : '',
+            shown.leftOut.length > 0 ? swatch('left-out', ...leftOutWords(keysOf(meta, here), now, shown)) : '',
           ),
         );
       },
@@ -78,7 +79,7 @@ export class MapLegend extends Part {
     const chosen = view.query !== null && view.key !== null ? { query: view.query, key: view.key } : null;
     /** @type {Spot | null} */
     const spot = hover ?? chosen;
-    const [query, key] = spot && meta ? [meta.tokens[spot.query], meta.tokens[spot.key]] : [];
+    const [query, key] = spot && meta ? [queriesOf(meta, view)[spot.query], keysOf(meta, view)[spot.key]] : [];
     if (!spot || !query || !key) return this.#readout.replaceChildren();
     if (spot.block) return this.#readout.replaceChildren(...blockReading(spot, query, key));
     const here = weightAt(headRef(), spot.query, spot.key);

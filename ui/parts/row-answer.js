@@ -3,6 +3,7 @@
 /** @import { Meta, Row } from '../contract.js' */
 /** @import { View } from '../address.js' */
 import { choose } from '../actions.js';
+import { keysOf, queriesOf } from '../axes.js';
 import { h } from '../dom.js';
 import { num, tokenChip } from '../figures.js';
 import { precise } from '../numbers.js';
@@ -23,7 +24,7 @@ export class RowAnswer extends Part {
           h(
             'p',
             null,
-            tokenChip(meta.tokens[row.query.index], row.query.index, 'q'),
+            tokenChip(queriesOf(meta, row)[row.query.index], row.query.index, 'q'),
             ' attends most to ',
             h(
               'button',
@@ -34,7 +35,7 @@ export class RowAnswer extends Part {
                 title: 'Work this cell out',
                 onclick: () => choose({ key: most.index }),
               },
-              tokenChip(meta.tokens[most.index], most.index, 'k'),
+              tokenChip(keysOf(meta, row)[most.index], most.index, 'k'),
             ),
             ': ',
             num(most.weight, 'weight', precise(most.weight)),
@@ -48,7 +49,7 @@ export class RowAnswer extends Part {
 
 /** Whether the row is of what is in view: a new one may still be on its way. @param {Row} row @param {Meta} meta @param {Pick<View, 'layer' | 'head' | 'query'>} view */
 const fits = (row, meta, view) =>
-  row.weights.length === meta.tokens.length &&
+  row.weights.length === keysOf(meta, row).length &&
   row.query.index === view.query &&
   row.layer === view.layer &&
   row.head === view.head;

@@ -2,6 +2,7 @@
 
 /** @import { Meta, Row } from '../contract.js' */
 import { choose } from '../actions.js';
+import { keysOf, queriesOf } from '../axes.js';
 import { h, vars } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
 import { SHORT } from '../hidden.js';
@@ -25,7 +26,7 @@ export class StepBudget extends Part {
       (row, error, meta, key, worked, causal) => {
         if (error)
           return this.update(stepBlock(5, 'The row is a budget', failed(error, 'row-again')));
-        if (!row || !meta || row.weights.length !== meta.tokens.length || !meta.tokens[row.query.index])
+        if (!row || !meta || row.weights.length !== keysOf(meta, row).length || !queriesOf(meta, row)[row.query.index])
           return this.update();
         const before = causal && worked ? worked.weights_unmasked[row.query.index] : null;
         const title = fitsLse(row) ? 'The row is a budget of exactly 1' : 'The row is a budget';
@@ -55,7 +56,7 @@ function budget(row, meta, key, before) {
   const remainder = Math.max(0, row.row_sum - given);
   // One measure for all, so that the bars can be compared.
   const most = Math.max(row.strongest[0]?.weight ?? 0, ...(before ?? []), remainder, sink, 1e-9);
-  const query = tokenChip(meta.tokens[row.query.index], row.query.index, 'q');
+  const query = tokenChip(queriesOf(meta, row)[row.query.index], row.query.index, 'q');
   if (row.visible === 0 && row.sink === null)
     return [h('p', null, query, ' sees nothing: every weight is 0, and so is the output.')];
   return [
@@ -111,7 +112,7 @@ function budget(row, meta, key, before) {
           { class: 'note' },
           'Weight 0: ',
           row.mask.flatMap((why, j) =>
-            why ? [h('span', { class: 'hidden-key' }, tokenChip(meta.tokens[j], j), ` ${SHORT[why]}`), ' '] : [],
+            why ? [h('span', { class: 'hidden-key' }, tokenChip(keysOf(meta, row)[j], j), ` ${SHORT[why]}`), ' '] : [],
           ),
         )
       : null,
@@ -151,7 +152,7 @@ function stack(row, meta, order, key) {
         row.weights[j],
         j === key ? 'here' : '',
         `token ${j}: ${percent(row.weights[j])}`,
-        row.weights[j] > 0.12 ? `${plain(meta.tokens[j]).slice(0, 24)} ${percent(row.weights[j])}` : '',
+        row.weights[j] > 0.12 ? `${plain(keysOf(meta, row)[j]).slice(0, 24)} ${percent(row.weights[j])}` : '',
       ),
     ),
     rest > 0.001 ? one(rest, 'dust', `all smaller ones: ${percent(rest)}`) : null,
@@ -180,7 +181,7 @@ function entry(row, meta, j, key, most, before) {
         'aria-pressed': String(j === key),
         onclick: () => choose({ key: j }),
       },
-      tokenChip(meta.tokens[j], j, j === key ? 'k' : null),
+      tokenChip(keysOf(meta, row)[j], j, j === key ? 'k' : null),
     ),
     measure(row.weights[j], most, before?.[j]),
     num(row.weights[j], 'weight'),

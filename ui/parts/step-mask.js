@@ -2,6 +2,7 @@
 
 /** @import { Cell, Meta, Row, Worked } from '../contract.js' */
 import { choose, chooseMask, siteOf } from '../actions.js';
+import { keysOf, queriesOf } from '../axes.js';
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip, tokenText } from '../figures.js';
 import { folded } from '../folded.js';
@@ -17,7 +18,7 @@ export class StepMask extends Part {
       (s) => [s.cell.value, s.trace.value, s.worked.value, s.row.value],
       (cell, meta, worked, row) => {
         const site = cell && meta && siteOf(meta, cell);
-        if (!cell || !meta?.tokens[cell.query.index] || !site) return this.update();
+        if (!cell || !meta || !queriesOf(meta, cell)[cell.query.index] || !site) return this.update();
         this.update(
           stepBlock(
             3,
@@ -33,8 +34,8 @@ export class StepMask extends Part {
 
 /** @param {Cell} cell @param {Meta} meta @param {Row | null} row  null while it is on its way */
 function about(cell, meta, row) {
-  const query = tokenChip(meta.tokens[cell.query.index], cell.query.index, 'q');
-  const key = tokenChip(meta.tokens[cell.key.index], cell.key.index, 'k');
+  const query = tokenChip(queriesOf(meta, cell)[cell.query.index], cell.query.index, 'q');
+  const key = tokenChip(keysOf(meta, cell)[cell.key.index], cell.key.index, 'k');
   const m = sub(sym('M'), sym(`${cell.query.index},${cell.key.index}`));
   if (cell.mask) {
     return [

@@ -2,6 +2,7 @@
 
 /** @import { Cell, Meta, Row, Values, Worked } from '../contract.js' */
 import { choose, MOST_VALUES } from '../actions.js';
+import { keysOf, queriesOf } from '../axes.js';
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
 import { folded } from '../folded.js';
@@ -20,7 +21,7 @@ export class StepMix extends Part {
     this.watchInSight(
       (s) => [s.cell.value, s.row.value, s.values.value, s.values.error, s.trace.value, s.worked.value],
       (cell, row, values, error, meta, worked) => {
-        if (!cell || !row || !meta?.tokens[cell.query.index] || row.weights.length !== meta.tokens.length)
+        if (!cell || !row || !meta || !queriesOf(meta, cell)[cell.query.index] || row.weights.length !== keysOf(meta, cell).length)
           return this.update();
         // The other one is on its way.
         if (!sameRow(cell, row)) return;
@@ -42,7 +43,7 @@ export class StepMix extends Part {
 
 /** @param {Cell} cell @param {Meta} meta */
 function intro(cell, meta) {
-  const key = tokenChip(meta.tokens[cell.key.index], cell.key.index, 'k');
+  const key = tokenChip(keysOf(meta, cell)[cell.key.index], cell.key.index, 'k');
   return [
     h(
       'p',
@@ -123,7 +124,7 @@ function table(cell, row, values, meta, worked) {
               h(
                 'button',
                 { type: 'button', class: 'link', 'data-focus': `mix${j}`, onclick: () => choose({ key: j }) },
-                tokenChip(meta.tokens[j], j, j === cell.key.index ? 'k' : null),
+                tokenChip(keysOf(meta, cell)[j], j, j === cell.key.index ? 'k' : null),
               ),
             ),
             h('td', null, num(row.weights[j], 'weight')),
@@ -187,7 +188,7 @@ function strips(cell, row, values, meta) {
               h(
                 'button',
                 { type: 'button', class: 'link', 'data-focus': `mix${index}`, onclick: () => choose({ key: index }) },
-                tokenChip(meta.tokens[index], index, index === cell.key.index ? 'k' : null),
+                tokenChip(keysOf(meta, cell)[index], index, index === cell.key.index ? 'k' : null),
               ),
               h('span', null, num(weight, 'weight'), ' × ', num(length, 'v')),
               num(weight * length),

@@ -1,6 +1,7 @@
 // Step 1: the two vectors, their products entry by entry, and the sum.
 
-/** @import { Cell, Meta, Worked } from '../contract.js' */
+/** @import { Cell, Meta, Token, Worked } from '../contract.js' */
+import { keysOf, queriesOf } from '../axes.js';
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
 import { folded } from '../folded.js';
@@ -19,7 +20,7 @@ export class StepVectors extends Part {
     this.watchInSight(
       (s) => [s.cell.value, s.trace.value, s.worked.value],
       (cell, meta, worked) => {
-        if (!cell || !meta?.tokens[cell.query.index]) return this.update();
+        if (!cell || !meta || !queriesOf(meta, cell)[cell.query.index]) return this.update();
         const body = cell.q.length <= WRITTEN_OUT ? writtenOut(cell, meta, worked) : longVectors(cell, meta);
         this.update(stepBlock(1, 'Two vectors meet, entry by entry', ...body));
       },
@@ -29,8 +30,8 @@ export class StepVectors extends Part {
 
 /** @param {Cell} cell @param {Meta} meta */
 function intro(cell, meta) {
-  const query = tokenChip(meta.tokens[cell.query.index], cell.query.index, 'q');
-  const key = tokenChip(meta.tokens[cell.key.index], cell.key.index, 'k');
+  const query = tokenChip(queriesOf(meta, cell)[cell.query.index], cell.query.index, 'q');
+  const key = tokenChip(keysOf(meta, cell)[cell.key.index], cell.key.index, 'k');
   return h(
     'p',
     null,
@@ -82,8 +83,8 @@ function writtenOut(cell, meta, worked) {
         h(
           'tbody',
           null,
-          line(ofToken('q', 'q', meta, cell.query.index), cell.q, 'q'),
-          line(ofToken('k', 'k', meta, cell.key.index), cell.k, 'k'),
+          line(ofToken('q', queriesOf(meta, cell)[cell.query.index], cell.query.index), cell.q, 'q'),
+          line(ofToken('k', keysOf(meta, cell)[cell.key.index], cell.key.index), cell.k, 'k'),
         ),
         h('tfoot', null, line(h('span', null, named('q', 'q'), ' × ', named('k', 'k')), cell.products, 'score')),
       ),
@@ -119,9 +120,9 @@ function sumLine(cell, write) {
   );
 }
 
-/** @param {'q' | 'k'} term @param {string} letter @param {Meta} meta @param {number} index */
-function ofToken(term, letter, meta, index) {
-  return h('span', null, named(term, letter), ' of ', h('span', { class: 'of' }, tokenChip(meta.tokens[index], index)));
+/** @param {'q' | 'k'} term @param {Token} token @param {number} index */
+function ofToken(term, token, index) {
+  return h('span', null, named(term, term), ' of ', h('span', { class: 'of' }, tokenChip(token, index)));
 }
 
 /** @param {Cell} cell @param {Meta} meta */

@@ -1,9 +1,10 @@
 // The pinned tokens one by one: what each attends to, or who attends to it, in numbers.
 
-/** @import { Meta } from '../contract.js' */
+/** @import { Token } from '../contract.js' */
 /** @import { Spread } from '../spread.js' */
 /** @import { View } from '../address.js' */
 import { openInMap, pin, unpinAll } from '../actions.js';
+import { ofTwoTexts, queriesOf } from '../axes.js';
 import { h, vars } from '../dom.js';
 import { num, tokenChip } from '../figures.js';
 import { account } from '../spread.js';
@@ -19,13 +20,14 @@ export class TextPins extends Part {
     this.watch(
       (s) => [s.trace.value, s.view, s.spread.value],
       (meta, view, spread) => {
-        if (!meta || !spread) return this.show();
+        if (!meta || !spread || ofTwoTexts(meta, view)) return this.show();
+        const tokens = queriesOf(meta, view);
         const pinned = view.pins.length;
         // One measure for all of them, so that their bars can be compared.
         const most = spread.weights.reduce((top, weights) => Math.max(top, largest(weights)), 0);
         this.show(
           pinned > 1 ? together(view) : null,
-          ...spread.tokens.map((_, i) => one({ meta, spread, i, pinned: pinned > 0, most })),
+          ...spread.tokens.map((_, i) => one({ tokens, spread, i, pinned: pinned > 0, most })),
           pinned > 1
             ? h(
                 'button',
@@ -63,15 +65,15 @@ function largest(weights) {
   return most;
 }
 
-/** @param {{meta: Meta, spread: Spread, i: number, pinned: boolean, most: number}} look  most: the weight of a full bar */
-function one({ meta, spread, i, pinned, most }) {
+/** @param {{tokens: readonly Token[], spread: Spread, i: number, pinned: boolean, most: number}} look  most: the weight of a full bar */
+function one({ tokens, spread, i, pinned, most }) {
   const token = spread.tokens[i];
   const weights = spread.weights[i];
   const to = spread.facing === 'to';
   const { order, sum, visible, entropy } = account(weights);
   const rest = order.slice(LISTED).reduce((left, j) => left + weights[j], 0);
   const mean = spread.heads === 'mean' || spread.heads.length > 1;
-  if (!meta.tokens[token]) return null;
+  if (!tokens[token]) return null;
   return h(
     'section',
     { class: 'pin', 'data-token': token },
@@ -79,7 +81,7 @@ function one({ meta, spread, i, pinned, most }) {
       'h3',
       null,
       pinned ? h('span', { class: 'pin-mark', 'aria-hidden': 'true' }, markOf(i)) : null,
-      tokenChip(meta.tokens[token], token, to ? 'q' : 'k'),
+      tokenChip(tokens[token], token, to ? 'q' : 'k'),
       h('span', { class: 'note' }, to ? ' attends to' : ' is attended to by', mean ? ' (mean)' : ''),
       pinned
         ? h(
@@ -111,7 +113,7 @@ function one({ meta, spread, i, pinned, most }) {
               title: 'Work this cell out',
               onclick: () => openInMap(to ? { query: token, key: j } : { query: j, key: token }),
             },
-            tokenChip(meta.tokens[j], j, to ? 'k' : 'q'),
+            tokenChip(tokens[j], j, to ? 'k' : 'q'),
           ),
           bar(weights[j], most),
           num(weights[j], 'weight'),

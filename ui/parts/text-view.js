@@ -1,11 +1,12 @@
 // The running text, shaded by what the pinned tokens attend to, or the one pointed at. One element a
 // token, made once; a change touches only those whose shade is another one.
 
-/** @import { Meta } from '../contract.js' */
+/** @import { Meta, Token } from '../contract.js' */
 /** @import { Word } from '../text-layout.js' */
 /** @import { Spread, Weights } from '../spread.js' */
 /** @import { View } from '../address.js' */
 import { pin, pointAtToken, unpinAll } from '../actions.js';
+import { ofTwoTexts, queriesOf } from '../axes.js';
 import { h } from '../dom.js';
 import { num, tokenChip } from '../figures.js';
 import { reasonOf, SHORT } from '../hidden.js';
@@ -38,6 +39,11 @@ export class TextView extends Part {
   });
   #readout = h('p', { class: 'text-readout' });
   #trouble = h('p', { class: 'trouble', role: 'alert', hidden: true });
+  #two = h(
+    'p',
+    { class: 'note', hidden: true },
+    'Cross-attention goes from one text to another, and this view shades one. The map has both; self-attention and the encoder’s attention can be read here.',
+  );
   /** @type {HTMLElement[]} */
   #words = [];
   /** The shade each word has now. */
@@ -49,7 +55,7 @@ export class TextView extends Part {
   #marked = [];
 
   begin() {
-    this.replaceChildren(this.#readout, this.#trouble, this.#text);
+    this.replaceChildren(this.#readout, this.#trouble, this.#two, this.#text);
     this.#text.addEventListener('pointerover', (event) => {
       const index = indexOf(event.target);
       if (index !== null && event.pointerType !== 'touch') pointAtToken(index);
@@ -65,31 +71,34 @@ export class TextView extends Part {
       (s) => [s.trace.value, s.spread, s.view, s.theme],
       (meta, spread, view, theme) => {
         if (!meta) return;
-        this.#lay(meta);
+        this.#two.hidden = !ofTwoTexts(meta, view);
+        this.#text.hidden = this.#readout.hidden = !this.#two.hidden;
+        this.#lay(meta, view);
         this.#trouble.hidden = spread.error === null;
         this.#trouble.textContent = spread.error;
         if (spread.value) this.#shade(spread.value, meta, view, theme);
       },
     );
     this.watch(
-      (s) => [s.trace.value, s.view.pins, s.view.query, s.hoverToken, s.spread.value, s.view.facing],
-      (meta, pins, _query, hover, spread, _facing) => {
+      (s) => [s.trace.value, s.view.pins, s.view.query, s.hoverToken, s.spread.value, s.view.facing, s.view.site],
+      (meta, pins, _query, hover, spread, _facing, site) => {
         if (!meta) return;
         this.#mark(pins, hover);
-        this.#read(meta, pins, hover, spread);
+        this.#read(queriesOf(meta, { site }), pins, hover, spread);
       },
     );
   }
 
-  /** @param {Meta} meta */
-  #lay(meta) {
-    if (this.#of === meta.tokens) return;
-    this.#of = meta.tokens;
-    this.#text.classList.toggle('short', meta.tokens.length <= 80);
+  /** @param {Meta} meta @param {View} view */
+  #lay(meta, view) {
+    const tokens = queriesOf(meta, view);
+    if (this.#of === tokens) return;
+    this.#of = tokens;
+    this.#text.classList.toggle('short', tokens.length <= 80);
     this.#words = [];
-    this.#levels = new Uint8Array(meta.tokens.length).fill(NONE);
+    this.#levels = new Uint8Array(tokens.length).fill(NONE);
     this.#text.replaceChildren(
-      ...paragraphs(meta.tokens).map((words) =>
+      ...paragraphs(tokens).map((words) =>
         h(
           'p',
           { dir: 'auto' },
@@ -158,14 +167,14 @@ export class TextView extends Part {
 
   /**
    * Numbers for the token pointed at; without pins, what it attends to most.
-   * @param {Meta} meta
+   * @param {readonly Token[]} tokens
    * @param {readonly number[]} pins
    * @param {number | null} hover
    * @param {Spread | null} spread
    */
-  #read(meta, pins, hover, spread) {
+  #read(tokens, pins, hover, spread) {
     const chip = (/** @type {number} */ i, /** @type {'q' | 'k' | null} */ term = null) =>
-      meta.tokens[i] ? tokenChip(meta.tokens[i], i, term) : '';
+      tokens[i] ? tokenChip(tokens[i], i, term) : '';
     if (!spread) return this.#readout.replaceChildren();
     const to = spread.facing === 'to';
     if (pins.length > 0) {
@@ -253,7 +262,7 @@ export class TextView extends Part {
   /** @param {number} index */
   #announce(index) {
     const { trace, spread, view } = get();
-    const token = trace.value?.tokens[index];
+    const token = trace.value && queriesOf(trace.value, view)[index];
     if (!token) return;
     const weight = view.pins.length && spread.value ? joined(spread.value.weights, view.joining)[index] : null;
     const reason = weight === null ? null : reasonOf(weight);

@@ -1,10 +1,12 @@
 // The text itself, shaded by the row in view: where does this token look? A click on a word makes
-// it the one that asks.
+// it the one that asks. Where another text is asked, it is that one which is shaded, and a click
+// chooses the key; the words that ask stand above (`asking-line.js`).
 
 /** @import { Meta, Token } from '../contract.js' */
 /** @import { Palette, Theme } from '../palette.js' */
 /** @import { State } from '../store.js' */
-import { letAsk } from '../actions.js';
+import { choose, letAsk } from '../actions.js';
+import { keysOf, ofTwoTexts } from '../axes.js';
 import { h } from '../dom.js';
 import { named, tokenText } from '../figures.js';
 import { show } from '../numbers.js';
@@ -12,6 +14,7 @@ import { lookOf, placesOf, shadeOf } from '../shades.js';
 import { inSight, lookOutFor, whenFree } from '../sight.js';
 import { get } from '../store.js';
 import { direction, spoken } from '../tokens.js';
+import { AskingLine } from './asking-line.js';
 import { Part } from './part.js';
 import { RowAnswer } from './row-answer.js';
 
@@ -36,6 +39,8 @@ export class TokenRibbon extends Part {
   #pointed;
   /** @type {unknown} */
   #of = null;
+  /** Others ask than those that are shaded. */
+  #two = false;
   /** The same words a few at a time. @type {Stretch[]} */
   #stretches = [];
   /** The words of the cell in view. @type {HTMLButtonElement[]} */
@@ -44,16 +49,18 @@ export class TokenRibbon extends Part {
   begin() {
     this.#line.addEventListener('keydown', walk);
     this.watch(
-      (s) => [s.trace.value, s.view.query, s.view.key],
-      (meta, query, key) => {
+      (s) => [s.trace.value, s.view.query, s.view.key, s.view.site],
+      (meta, query, key, site) => {
         if (!meta) return this.show();
+        const two = ofTwoTexts(meta, { site });
+        const at = (two ? key : query) ?? 0;
         const go = () => {
-          if (this.#lay(meta, query ?? 0)) this.#shade(get());
-          this.#mark(query, key);
-          this.#follow(query ?? 0);
+          if (this.#lay(meta, site, at)) this.#shade(get());
+          this.#mark(two ? null : query, key);
+          this.#follow(at);
         };
         // Far away in a long text there are other words: they come after the cell that was asked for.
-        const far = this.#of === meta.tokens && !this.#has(query ?? 0);
+        const far = this.#of === keysOf(meta, { site }) && !this.#has(at);
         whenFree(this, far ? go : null);
         if (!far) go();
       },
@@ -73,14 +80,16 @@ export class TokenRibbon extends Part {
     );
   }
 
-  /** @param {Meta} meta @param {number} query @returns {boolean}  the words are new ones */
-  #lay(meta, query) {
-    const { tokens } = meta;
-    if (this.#of === tokens && this.#has(query)) return false;
+  /** @param {Meta} meta @param {string} site @param {number} at  a word to have @returns {boolean}  the words are new ones */
+  #lay(meta, site, at) {
+    const tokens = keysOf(meta, { site });
+    const two = ofTwoTexts(meta, { site });
+    if (this.#of === tokens && this.#two === two && this.#has(at)) return false;
+    this.#two = two;
     const had = this.contains(document.activeElement);
     this.#of = tokens;
     this.#line.dir = direction(tokens);
-    this.#from = Math.max(0, Math.min(tokens.length - MOST, query - MOST / 2));
+    this.#from = Math.max(0, Math.min(tokens.length - MOST, at - MOST / 2));
     const slice = tokens.slice(this.#from, this.#from + MOST);
     this.#words = slice.map((token, i) =>
       h(
@@ -91,7 +100,7 @@ export class TokenRibbon extends Part {
           tabindex: '-1',
           'aria-pressed': 'false',
           'aria-label': nameOf(token, this.#from + i),
-          onclick: () => letAsk(this.#from + i),
+          onclick: () => (two ? choose({ key: this.#from + i }) : letAsk(this.#from + i)),
         },
         tokenText(token),
       ),
@@ -115,11 +124,14 @@ export class TokenRibbon extends Part {
       h(
         'div',
         null,
+        two ? new AskingLine() : null,
         this.#line,
         h(
           'p',
           { class: 'label' },
-          'Click a word to let it ask. The shade is how much it attends to each: its ',
+          two
+            ? 'Above, the words that are written: click one to let it ask. Below, what was read, shaded by how much it attends to each: its '
+            : 'Click a word to let it ask. The shade is how much it attends to each: its ',
           named('weight', 'weight'),
           's.',
           spaced ? null : h('span', { class: 'whole' }, ' The dot is a space.'),
@@ -128,7 +140,7 @@ export class TokenRibbon extends Part {
       ),
       meta.kind === 'example' && story(),
     );
-    if (had) this.#words[query - this.#from]?.focus({ preventScroll: true });
+    if (had) this.#words[at - this.#from]?.focus({ preventScroll: true });
     return true;
   }
 
@@ -145,7 +157,7 @@ export class TokenRibbon extends Part {
       word.classList.toggle('asks', word === asks);
       word.classList.toggle('answers', word === answers);
       // One stop for the Tab key; arrows go from word to word.
-      word.tabIndex = word === asks ? 0 : -1;
+      word.tabIndex = word === (this.#two ? answers : asks) ? 0 : -1;
       word.setAttribute('aria-pressed', String(word === asks));
     }
     this.#marked = [asks, answers].filter((word) => word !== undefined);
@@ -155,7 +167,8 @@ export class TokenRibbon extends Part {
   #shade({ trace, row: asked, view, theme }) {
     const meta = trace.value;
     if (!meta || this.#words.length === 0) return;
-    const row = asked.value?.weights.length === meta.tokens.length ? asked.value : null;
+    const tokens = keysOf(meta, view);
+    const row = asked.value?.weights.length === tokens.length ? asked.value : null;
     const weights = row ? row.weights.map((w, j) => (row.mask[j] ? -1 : w)) : [];
     const places = placesOf(weights, view, meta, true);
     const { palette } = lookOf(view, meta);
@@ -167,7 +180,7 @@ export class TokenRibbon extends Part {
       dye(word, levels[j] ?? UNKNOWN, theme, palette);
     const name = (/** @type {HTMLElement} */ word, /** @type {number} */ j) => {
       const says = !row ? '' : row.mask[j] ? ', hidden' : `, weight ${show(row.weights[j])}`;
-      const label = `${nameOf(meta.tokens[j], j)}${says}`;
+      const label = `${nameOf(tokens[j], j)}${says}`;
       if (word.getAttribute('aria-label') !== label) word.setAttribute('aria-label', label);
     };
     for (const stretch of this.#stretches) {
@@ -179,9 +192,9 @@ export class TokenRibbon extends Part {
     }
   }
 
-  /** Keeps the word that asks in sight, and the focus on it. @param {number} query */
-  #follow(query) {
-    const word = this.#words[query - this.#from];
+  /** Keeps a word in sight, and the focus on it. @param {number} at */
+  #follow(at) {
+    const word = this.#words[at - this.#from];
     if (!word) return;
     if (this.#line.contains(document.activeElement)) word.focus({ preventScroll: true });
     // Where words are is asked when the page is laid out anyway.
@@ -236,7 +249,9 @@ function walk(event) {
   event.preventDefault();
   const line = /** @type {HTMLElement} */ (event.currentTarget);
   const by = line.dir === 'rtl' ? -right : right;
-  letAsk((get().view.query ?? 0) + by);
+  const { trace, view } = get();
+  if (trace.value && ofTwoTexts(trace.value, view)) choose({ key: (view.key ?? 0) + by });
+  else letAsk((view.query ?? 0) + by);
 }
 
 customElements.define('token-ribbon', TokenRibbon);
