@@ -168,10 +168,9 @@ fn sizes_that_cannot_belong_to_one_model_are_refused() {
 
 #[test]
 fn what_is_not_computed_yet_is_refused_and_named() {
-    llama("hidden_act", json!("gelu"), &["hidden_act \"gelu\"", "not supported", "silu"]);
-    llama("attention_bias", json!(true), &["attention_bias", "not supported"]);
-    llama("rope_scaling", json!({"rope_type": "yarn", "factor": 4.0}), &["\"yarn\"", "not supported"]);
-    llama("rope_scaling", json!({"type": "linear", "factor": 4.0}), &["\"linear\"", "not supported"]);
+    llama("hidden_act", json!("mish"), &["hidden_act \"mish\"", "not supported", "silu"]);
+    llama("rope_scaling", json!({"rope_type": "mrope", "factor": 4.0}), &["\"mrope\"", "not supported", "yarn"]);
+    llama("rope_scaling", json!({"type": "axial", "factor": 4.0}), &["\"axial\"", "not supported", "linear"]);
     bert("hidden_act", json!("relu"), &["hidden_act \"relu\"", "not supported", "gelu"]);
     bert("position_embedding_type", json!("relative_key"), &["\"relative_key\"", "not supported", "absolute"]);
 }
@@ -250,5 +249,5 @@ fn biases_that_would_be_passed_over_are_refused() {
     let mut parts = Folder::llama();
     let name = "model.layers.0.self_attn.q_proj.bias";
     parts.tensors.insert(name.to_owned(), Tensor::ones(32, DType::F32, &Device::Cpu).unwrap());
-    spoiled(parts, |_| {}, &[name, "not supported"]);
+    spoiled(parts, |_| {}, &[name, "its configuration says that there is none"]);
 }
