@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Tokenizer;
 use crate::error::{Error, Result};
-use crate::families::{bert, llama};
+use crate::families::{Build, Entry};
 use crate::weights::Weights;
 use crate::{folder, gguf};
 
@@ -14,32 +14,24 @@ use crate::{folder, gguf};
 pub(crate) struct Checkpoint {
     /// What it calls itself.
     pub(crate) name: String,
-    /// The configuration, in its family's terms.
-    pub(crate) config: Config,
+    pub(crate) family: &'static Entry,
+    /// Makes a model of the configuration that was read. Families know nothing of containers.
+    pub(crate) build: Build,
     pub(crate) weights: Weights,
     pub(crate) tokenizer: Tokenizer,
     /// The files that hold the weights, in order.
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// One variant a family. Containers translate into these; families know nothing of containers.
-pub(crate) enum Config {
-    Llama(llama::Config),
-    Bert(bert::Config),
-}
-
-/// The architectures that can be opened, as their configurations name them.
-pub(crate) const KNOWN: &str = "llama (LlamaForCausalLM; GGUF llama), bert (BertModel)";
-
 /// The family of a checkpoint, as far as a look at its first bytes tells; none where it cannot be known so cheaply.
-pub(crate) fn family(path: &Path) -> Option<&'static str> {
+pub(crate) fn family(path: &Path) -> Option<&'static Entry> {
     if path.is_dir() {
         return folder::family(path);
     }
     let mut start = [0; 4];
     File::open(path).ok().filter(|_| path.is_file())?.read_exact(&mut start).ok()?;
     // The only family of GGUF files that is known so far.
-    (&start == b"GGUF").then_some("llama")
+    (&start == b"GGUF").then(|| Entry::of_gguf("llama"))?
 }
 
 /// Opens a Hugging Face folder or a GGUF file.

@@ -1,15 +1,36 @@
 //! One file a family: its configuration, its weights, its forward pass.
 
-pub mod bert;
-pub mod llama;
+mod activation;
+mod bert;
+mod decoder_keys;
+mod gemma;
+mod gpt2;
+mod gpt_neox;
+mod keys;
+mod layers;
+pub(crate) mod llama;
+mod mistral;
+mod phi3;
+mod qwen2;
+mod qwen3;
+mod rotary;
+mod smollm3;
+mod table;
 
 use candle_core::Tensor;
-use candle_nn::{Linear, Module};
+use candle_nn::{LayerNorm, Linear, Module};
 
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
 use crate::weights::Weights;
+
+pub(crate) use activation::Activation;
+pub(crate) use decoder_keys::Head;
+pub(crate) use layers::{Layers, Windows};
+pub(crate) use rotary::Rotary;
+pub(crate) use table::{Build, gguf_architectures, model_types};
+pub use table::{Entry, FAMILIES};
 
 /// A constant added under a root, by either norm: not negative, and finite.
 pub(crate) fn check_eps(eps: f64) -> Result<(), String> {
@@ -50,4 +71,26 @@ pub(crate) fn linear(weights: &Weights, name: &str, inp: usize, out: usize, bias
 pub(crate) fn heads(layer: &Linear, x: &Tensor, heads: usize, head_dim: usize) -> Result<Tensor> {
     let len = x.dim(0)?;
     Ok(layer.forward(x)?.reshape((1, len, heads, head_dim))?)
+}
+
+/// `{name}.weight` and `{name}.bias`, (size).
+pub(crate) fn layer_norm(weights: &Weights, name: &str, size: usize, eps: f64) -> Result<LayerNorm> {
+    let part = |part: &str| weights.get(&format!("{name}.{part}"), &[size]);
+    Ok(LayerNorm::new(part("weight")?, part("bias")?, eps))
+}
+
+/// The prefix under which a checkpoint has a tensor; the first where it has it under none.
+pub(crate) fn prefix<'a>(weights: &Weights, prefixes: &[&'a str], name: &str) -> &'a str {
+    let there = prefixes.iter().find(|prefix| weights.has(&format!("{prefix}{name}")));
+    there.or(prefixes.first()).copied().unwrap_or_default()
+}
+
+/// What turns the last vectors into logits, (vocab, hidden); `embedding` is (vocab, hidden).
+pub(crate) fn language_head(weights: &Weights, head: Head, name: &str, embedding: &Tensor) -> Result<Option<Linear>> {
+    let weight = match head {
+        Head::Absent => return Ok(None),
+        Head::Tied if !weights.has(name) => embedding.clone(),
+        Head::Tied | Head::Own => weights.get(name, embedding.dims())?,
+    };
+    Ok(Some(Linear::new(weight, None)))
 }

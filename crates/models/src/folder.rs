@@ -10,19 +10,18 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::Tokenizer;
-use crate::checkpoint::{Checkpoint, Config, KNOWN};
+use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result, reason};
-use crate::families::{bert, llama};
+use crate::families::{Entry, model_types};
 use crate::weights::{TensorFile, Weights};
 
 /// No configuration is larger than this, and no index.
 const LARGEST_JSON: u64 = 64 << 20;
 
 /// The family that a folder's config.json names.
-pub(crate) fn family(path: &Path) -> Option<&'static str> {
+pub(crate) fn family(path: &Path) -> Option<&'static Entry> {
     let config = read_json(&path.join("config.json"), "").ok()?;
-    let model_type = config.get("model_type")?.as_str()?;
-    ["llama", "bert"].into_iter().find(|family| *family == model_type)
+    Entry::of_model_type(config.get("model_type")?.as_str()?)
 }
 
 pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
@@ -32,18 +31,15 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
         "this is not a model folder: it has no config.json; one has config.json, tokenizer.json and model.safetensors",
     )?;
     let model_type = config.get("model_type").and_then(Value::as_str).unwrap_or_default();
-    let fail =
-        |error: serde_json::Error| Error::file(&config_path, format!("does not read as a configuration: {error}"));
-    let family = match model_type {
-        "llama" => {
-            Config::Llama(llama::Config::from_hf(&config).map_err(|problem| Error::file(&config_path, problem))?)
-        }
-        "bert" => Config::Bert(serde_json::from_value::<bert::Config>(config.clone()).map_err(fail)?),
-        "" => return Err(Error::file(&config_path, format!("it names no model_type; known are {KNOWN}"))),
-        other => {
-            return Err(Error::file(&config_path, format!("architecture {other:?} is not known; known are {KNOWN}")));
-        }
+    let Some(family) = Entry::of_model_type(model_type) else {
+        let known = model_types();
+        let problem = match model_type {
+            "" => format!("it names no model_type; known are {known}"),
+            other => format!("model_type {other:?} is not known; known are {known}"),
+        };
+        return Err(Error::file(&config_path, problem));
     };
+    let build = (family.hf)(&config).map_err(|problem| Error::file(&config_path, problem))?;
     let files = weight_files(path)?;
     // SAFETY: the maps are read-only and live as long as the checkpoint. Another process that shortens a file while
     // it is mapped would end this one, as with any mapped file.
@@ -54,7 +50,8 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
     let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     Ok(Checkpoint {
         name: name.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
-        config: family,
+        family,
+        build,
         weights: Weights::new(path, Folder(tensors)),
         tokenizer,
         files,

@@ -11,9 +11,9 @@ use candle_core::{Device, Tensor};
 use memmap2::Mmap;
 
 use crate::Tokenizer;
-use crate::checkpoint::{Checkpoint, Config, KNOWN};
+use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result, reason};
-use crate::families::llama;
+use crate::families::{Activation, Build, Entry, Head, Layers, Rotary, Windows, gguf_architectures, llama};
 use crate::tokenizer::ByteBpe;
 use crate::weights::{TensorFile, Weights};
 
@@ -26,15 +26,18 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
     let content = read_header(path, &map)?;
     let keys = Keys { path, metadata: &content.metadata };
     let architecture = keys.string("general.architecture")?;
-    let config = match architecture {
-        "llama" => Config::Llama(llama_config(&keys)?),
-        other => return Err(Error::file(path, format!("architecture {other:?} is not known; known are {KNOWN}"))),
+    let Some(family) = Entry::of_gguf(architecture) else {
+        let known = gguf_architectures();
+        return Err(Error::file(path, format!("architecture {architecture:?} is not known; known are {known}")));
     };
+    let config = llama_config(&keys)?;
+    let build: Build = Box::new(move |weights| Ok(Box::new(llama::Llama::load(config, weights)?)));
     let tokenizer = tokenizer(&keys)?;
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok(Checkpoint {
         name,
-        config,
+        family,
+        build,
         tokenizer,
         weights: Weights::new(path, Gguf { content, map }),
         files: vec![path.to_owned()],
@@ -158,6 +161,7 @@ fn llama_config(keys: &Keys) -> Result<llama::Config> {
         let problem = format!("rotary embedding of {rotary} of {head_dim} dimensions is not supported yet");
         return Err(Error::file(keys.path, problem));
     }
+    let theta = if keys.has("llama.rope.freq_base") { keys.number("llama.rope.freq_base")? } else { 10_000.0 };
     let config = llama::Config {
         vocab: keys.list("tokenizer.ggml.tokens")?.len(),
         hidden,
@@ -167,9 +171,14 @@ fn llama_config(keys: &Keys) -> Result<llama::Config> {
         head_dim,
         ffn: keys.size("llama.feed_forward_length")?,
         norm_eps: keys.number("llama.attention.layer_norm_rms_epsilon")?,
-        rope_theta: if keys.has("llama.rope.freq_base") { keys.number("llama.rope.freq_base")? } else { 10_000.0 },
+        activation: Activation::Silu,
+        rotary: Rotary::plain(head_dim, theta),
+        rotated: Layers::All,
+        windows: Windows::NONE,
+        biases: llama::Biases::default(),
+        qk_norm: false,
         context: keys.size("llama.context_length")?,
-        tied: true,
+        head: Head::Tied,
         names: llama::Names::Gguf,
     };
     config.check().map_err(|problem| Error::file(keys.path, problem))?;

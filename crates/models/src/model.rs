@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 
 use crate::Tokenizer;
 use crate::attend::{Cache, Keep, Run};
-use crate::checkpoint::{self, Checkpoint, Config};
+use crate::checkpoint::{self, Checkpoint};
 use crate::error::{Error, Result};
-use crate::families::{Family, bert::Bert, llama::Llama};
+use crate::families::{Entry, Family};
 use crate::gguf_name;
 
 /// Said where there are no ids.
@@ -18,7 +18,7 @@ const NOTHING: &str = "there is no token to read";
 /// A model with its tokenizer, ready to read texts.
 pub struct Model {
     name: String,
-    family_name: &'static str,
+    entry: &'static Entry,
     family: Box<dyn Family>,
     tokenizer: Tokenizer,
     files: Vec<PathBuf>,
@@ -55,23 +55,20 @@ impl Model {
     /// # Errors
     /// If it is missing, broken, of an architecture that is not known, or contradicts itself.
     pub fn open(path: &Path) -> Result<Self> {
-        let Checkpoint { name, config, weights, tokenizer, files } = checkpoint::open(path)?;
-        let (family_name, family): (_, Box<dyn Family>) = match config {
-            Config::Llama(config) => ("llama", Box::new(Llama::load(config, &weights)?)),
-            Config::Bert(config) => ("bert", Box::new(Bert::load(config, &weights)?)),
-        };
+        let Checkpoint { name, family: entry, build, weights, tokenizer, files } = checkpoint::open(path)?;
+        let family = build(&weights)?;
         let (has, knows) = (family.shape().vocab, tokenizer.vocab());
         if knows > has {
             let problem = format!("its tokenizer has {knows} tokens, but the model only {has}");
             return Err(Error::file(path, problem));
         }
-        Ok(Self { name, family_name, family, tokenizer, files, sha256: OnceLock::new() })
+        Ok(Self { name, entry, family, tokenizer, files, sha256: OnceLock::new() })
     }
 
     /// The family of a checkpoint and whether it is causal, from a look at it; none where only opening it would tell.
     pub fn glance(path: &Path) -> Option<(&'static str, bool)> {
-        let family = checkpoint::family(path)?;
-        Some((family, family != "bert"))
+        let entry = checkpoint::family(path)?;
+        Some((entry.family, entry.causal))
     }
 
     /// What a GGUF file calls itself in its header, fit to be shown, from a look at its beginning; none where that does
@@ -85,9 +82,9 @@ impl Model {
         &self.name
     }
 
-    /// Its family: `llama` or `bert`.
+    /// Its family, as [`FAMILIES`](crate::families::FAMILIES) names it.
     pub fn family(&self) -> &'static str {
-        self.family_name
+        self.entry.family
     }
 
     /// Its sizes.
@@ -148,7 +145,7 @@ impl Model {
             Prompt::Text(text) => text.clone(),
             Prompt::Ids(ids) => self.tokenizer.decode(ids)?,
         };
-        let about = About { name: self.name.clone(), family: self.family_name.to_owned(), ..About::default() };
+        let about = About { name: self.name.clone(), family: self.entry.family.to_owned(), ..About::default() };
         Ok(Trace::new(about, text, self.tokenizer.tokens(&ids), run.sites)?)
     }
 
@@ -193,6 +190,18 @@ impl Model {
         let hidden = self.hidden(ids, &mut run)?;
         let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
         Ok(self.family.logits(&last)?.ok_or_else(headless)?.flatten_all()?.to_vec1()?)
+    }
+
+    /// The scores of every token of the vocabulary at each position, (n, vocab): of the next token in a causal model, of the
+    /// token itself in one that was trained to name masked words. `hidden` is (n, hidden), from [`Model::hidden`].
+    ///
+    /// # Errors
+    /// If the model has no head for that.
+    pub fn logits(&self, hidden: &Tensor) -> Result<Tensor> {
+        self.family.logits(hidden)?.ok_or_else(|| {
+            let name = &self.name;
+            Error::Text(format!("{name} has no head that names words: it gives the vectors of its last layer only"))
+        })
     }
 }
 

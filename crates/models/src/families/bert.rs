@@ -5,8 +5,9 @@ use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
 use candle_nn::{LayerNorm, Linear, Module};
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::{Family, check_eps, check_sizes, heads, linear};
+use super::{Build, Family, check_eps, check_sizes, heads, linear};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -14,7 +15,7 @@ use crate::weights::Weights;
 
 /// Sizes and constants, as config.json names them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Config {
+struct Config {
     vocab_size: usize,
     hidden_size: usize,
     num_hidden_layers: usize,
@@ -29,6 +30,13 @@ pub struct Config {
     hidden_act: Option<String>,
     #[serde(default)]
     position_embedding_type: Option<String>,
+}
+
+/// Reads a Hugging Face config.json.
+pub(super) fn from_hf(config: &Value) -> Result<Build, String> {
+    let unread = |error| format!("does not read as a configuration: {error}");
+    let config: Config = Config::deserialize(config).map_err(unread)?;
+    Ok(Box::new(move |weights| Ok(Box::new(Bert::load(config, weights)?))))
 }
 
 fn two() -> usize {
@@ -67,7 +75,7 @@ impl Config {
 }
 
 /// The model: embeddings and blocks.
-pub(crate) struct Bert {
+struct Bert {
     config: Config,
     /// (vocab, hidden).
     words: Tensor,
@@ -92,7 +100,7 @@ struct Block {
 }
 
 impl Bert {
-    pub(crate) fn load(config: Config, weights: &Weights) -> Result<Self> {
+    fn load(config: Config, weights: &Weights) -> Result<Self> {
         config.check().map_err(|problem| weights.fail(problem))?;
         let Config { hidden_size: hidden, vocab_size, max_position_embeddings, type_vocab_size, .. } = config;
         // A base model has no prefix; one with a task's head has.

@@ -1,12 +1,17 @@
-//! Llama: pre-norm blocks with RMSNorm, rotary embedding, grouped-query attention and a gated SiLU feed-forward.
-//! (Touvron et al. 2023)
+//! Llama: pre-norm blocks with RMSNorm, rotary embedding, grouped-query attention and a gated feed-forward layer.
+//! (Touvron et al. 2023) Mistral, Qwen2, Qwen3, SmolLM3 and Phi-3 are the same with other options of [`Config`].
 
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{Linear, Module, ops, rotary_emb};
+use candle_nn::{Linear, Module, ops};
 use serde_json::Value;
 
-use super::{Family, check_eps, check_sizes, heads, linear};
+use super::activation::Activation;
+use super::decoder_keys::Head;
+use super::keys::Keys;
+use super::layers::{Layers, Windows};
+use super::rotary::{Rotary, Usual};
+use super::{Build, Family, check_eps, check_sizes, heads, language_head, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -14,98 +19,112 @@ use crate::weights::Weights;
 
 /// Sizes and constants.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Config {
+pub(crate) struct Config {
     /// Number of token ids.
-    pub vocab: usize,
+    pub(crate) vocab: usize,
     /// Length of a token's vector.
-    pub hidden: usize,
+    pub(crate) hidden: usize,
     /// Number of blocks.
-    pub layers: usize,
+    pub(crate) layers: usize,
     /// Query heads.
-    pub q_heads: usize,
+    pub(crate) q_heads: usize,
     /// Key and value heads; divides `q_heads`.
-    pub kv_heads: usize,
-    /// Length of a query, a key and a value; even.
-    pub head_dim: usize,
+    pub(crate) kv_heads: usize,
+    /// Length of a query, a key and a value.
+    pub(crate) head_dim: usize,
     /// Width of the feed-forward layer.
-    pub ffn: usize,
+    pub(crate) ffn: usize,
+    /// What bends it.
+    pub(crate) activation: Activation,
     /// Added to the mean square in RMSNorm.
-    pub norm_eps: f64,
-    /// Base of the rotary frequencies.
-    pub rope_theta: f64,
+    pub(crate) norm_eps: f64,
+    /// How queries and keys turn, in the layers in which they do.
+    pub(crate) rotary: Rotary,
+    pub(crate) rotated: Layers,
+    /// Which layers see only so far back.
+    pub(crate) windows: Windows,
+    /// Which projections have biases.
+    pub(crate) biases: Biases,
+    /// Whether every query and key is normalised before it turns.
+    pub(crate) qk_norm: bool,
     /// Longest text it was made for, in tokens.
-    pub context: usize,
-    /// Whether the head may be the embedding again, where the checkpoint has no head of its own.
-    pub tied: bool,
+    pub(crate) context: usize,
+    pub(crate) head: Head,
     /// How the checkpoint names its tensors.
-    pub names: Names,
+    pub(crate) names: Names,
+}
+
+/// Which projections have biases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Biases {
+    /// To queries, keys and values.
+    pub(crate) qkv: bool,
+    /// From all heads back.
+    pub(crate) o: bool,
+    /// Those of the feed-forward layer.
+    pub(crate) ffn: bool,
 }
 
 /// How a checkpoint names its tensors, and how it orders the rows of q and k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Names {
-    /// `model.layers.0.self_attn.q_proj`: each half of a head's rows rotates with the other half.
+pub(crate) enum Names {
+    /// `layers.0.self_attn.q_proj`: each half of a head's rows turns with the other half.
     Hf,
-    /// `blk.0.attn_q`: each even row rotates with the odd one after it.
+    /// The same with q, k and v in one matrix, `qkv_proj`, and gate and up in another, `gate_up_proj`.
+    HfFused,
+    /// `blk.0.attn_q`: each even row turns with the odd one after it.
     Gguf,
 }
 
+/// Reads a Hugging Face config.json.
+pub(super) fn from_hf(config: &Value) -> Result<Build, String> {
+    read(config)?.build()
+}
+
+fn read(config: &Value) -> Result<Config, String> {
+    let keys = Keys(config);
+    let (attention, ffn) = (keys.flag_or("attention_bias", false)?, keys.flag_or("mlp_bias", false)?);
+    let config = Config::from_hf(&keys)?;
+    let rotary = Rotary::from_hf(&keys, &Usual::for_head_dim(config.head_dim))?;
+    Ok(Config { rotary, biases: Biases { qkv: attention, o: attention, ffn }, head: keys.head(false)?, ..config })
+}
+
 impl Config {
-    /// Reads a Hugging Face config.json.
-    pub(crate) fn from_hf(config: &Value) -> Result<Self, String> {
-        let size = |key: &str| match config.get(key) {
-            Some(value) => {
-                value.as_u64().map(|n| n as usize).ok_or(format!("{key} must be a whole number, not {value}"))
-            }
-            None => Err(format!("{key} is missing")),
-        };
-        let optional = |key: &str, default: usize| match config.get(key) {
-            None | Some(Value::Null) => Ok(default),
-            Some(_) => size(key),
-        };
-        let number = |key: &str, default: f64| match config.get(key) {
-            None | Some(Value::Null) => Ok(default),
-            Some(value) => value.as_f64().ok_or(format!("{key} must be a number, not {value}")),
-        };
-        // Newer configurations keep everything rotary in one place.
-        let rope = config.get("rope_parameters").filter(|value| value.is_object());
-        let scaling = rope.or_else(|| config.get("rope_scaling").filter(|value| value.is_object()));
-        let kind =
-            scaling.and_then(|value| value.get("rope_type").or_else(|| value.get("type"))).and_then(Value::as_str);
-        if let Some(kind) = kind.filter(|kind| *kind != "default") {
-            return Err(format!("rotary scaling {kind:?} is not supported yet"));
-        }
-        for (key, supported) in [("attention_bias", false), ("mlp_bias", false)] {
-            if config.get(key).and_then(Value::as_bool).is_some_and(|value| value != supported) {
-                return Err(format!("{key} is not supported yet"));
-            }
-        }
-        if let Some(act) = config.get("hidden_act").and_then(Value::as_str).filter(|act| *act != "silu") {
-            return Err(format!("hidden_act {act:?} is not supported yet; \"silu\" is"));
-        }
-        let theta = rope.and_then(|value| value.get("rope_theta")).and_then(Value::as_f64);
-        let (hidden, q_heads) = (size("hidden_size")?, size("num_attention_heads")?);
-        let config = Self {
-            vocab: size("vocab_size")?,
+    /// What all families of this kind call the same in their config.json; the rest is off, as in the first Llama.
+    pub(super) fn from_hf(keys: &Keys) -> Result<Self, String> {
+        let (hidden, q_heads) = (keys.size("hidden_size")?, keys.size("num_attention_heads")?);
+        check_sizes(&[("hidden size", hidden), ("heads", q_heads)])?;
+        let head_dim = keys.size_or("head_dim", hidden / q_heads)?;
+        Ok(Self {
+            vocab: keys.size("vocab_size")?,
             hidden,
-            layers: size("num_hidden_layers")?,
+            layers: keys.size("num_hidden_layers")?,
             q_heads,
-            kv_heads: optional("num_key_value_heads", q_heads)?,
-            head_dim: optional("head_dim", hidden.checked_div(q_heads).unwrap_or(0))?,
-            ffn: size("intermediate_size")?,
-            norm_eps: number("rms_norm_eps", 1e-6)?,
-            rope_theta: theta.map_or_else(|| number("rope_theta", 10_000.0), Ok)?,
-            context: size("max_position_embeddings")?,
-            tied: config.get("tie_word_embeddings").and_then(Value::as_bool).unwrap_or(true),
+            kv_heads: keys.size_or("num_key_value_heads", q_heads)?,
+            head_dim,
+            ffn: keys.size("intermediate_size")?,
+            activation: Activation::read(keys, "hidden_act", "silu")?,
+            norm_eps: keys.number_or("rms_norm_eps", 1e-6)?,
+            rotary: Rotary::plain(head_dim, 10_000.0),
+            rotated: Layers::All,
+            windows: Windows::NONE,
+            biases: Biases::default(),
+            qk_norm: false,
+            context: keys.size("max_position_embeddings")?,
+            head: Head::Own,
             names: Names::Hf,
-        };
-        config.check()?;
-        Ok(config)
+        })
+    }
+
+    /// A model of this kind, if the sizes can belong to one.
+    pub(super) fn build(self) -> Result<Build, String> {
+        self.check()?;
+        Ok(Box::new(move |weights| Ok(Box::new(Llama::load(self, weights)?))))
     }
 
     /// That the sizes can belong to one model.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let Self { q_heads, kv_heads, head_dim, rope_theta, .. } = *self;
+        let Self { q_heads, kv_heads, head_dim, .. } = *self;
         check_sizes(&[
             ("vocab", self.vocab),
             ("hidden size", self.hidden),
@@ -115,32 +134,27 @@ impl Config {
             ("context", self.context),
         ])?;
         check_eps(self.norm_eps)?;
-        if !(rope_theta.is_finite() && rope_theta > 0.0) {
-            return Err(format!("its configuration says {rope_theta} for the base of the rotary frequencies"));
-        }
+        self.rotary.check()?;
         if kv_heads == 0 || !q_heads.is_multiple_of(kv_heads) {
             return Err(format!(
                 "its configuration says {q_heads} query heads on {kv_heads} kv heads, which do not divide"
             ));
         }
-        if head_dim == 0 || !head_dim.is_multiple_of(2) {
-            return Err(format!("its configuration says head_dim {head_dim}, but rotary embedding needs an even one"));
-        }
-        if q_heads.checked_mul(head_dim).is_none() {
+        if q_heads.checked_mul(head_dim).and_then(|width| width.checked_mul(3)).is_none() {
             return Err(format!("its configuration says {q_heads} heads of {head_dim} dimensions, which is too large"));
         }
         Ok(())
     }
 }
 
-/// The model: token embedding, blocks, final norm, and the head, which may be the embedding again.
+/// The model: token embedding, blocks, final norm, and the head, where it has one.
 pub(crate) struct Llama {
     config: Config,
     /// (vocab, hidden).
     embedding: Tensor,
     blocks: Vec<Block>,
     norm: Tensor,
-    head: Linear,
+    head: Option<Linear>,
 }
 
 /// One block.
@@ -150,6 +164,8 @@ struct Block {
     k: Linear,
     v: Linear,
     o: Linear,
+    /// Weights of the norms of queries and of keys, (head_dim) each.
+    qk_norms: Option<(Tensor, Tensor)>,
     ffn_norm: Tensor,
     gate: Linear,
     up: Linear,
@@ -158,85 +174,112 @@ struct Block {
 
 impl Llama {
     pub(crate) fn load(config: Config, weights: &Weights) -> Result<Self> {
-        let Config { vocab, hidden, layers, .. } = config;
-        let top = |name: &str, shape: &[usize]| weights.get(&config.names.top(name), shape);
-        let embedding = top("embedding", &[vocab, hidden])?;
-        let head = config.names.top("head");
-        let own = weights.has(&head) || !config.tied;
-        let head = if own { weights.get(&head, &[vocab, hidden])? } else { embedding.clone() };
+        let Config { vocab, hidden, layers, names, .. } = config;
+        let [embedding, norm, head] = names.top();
+        // A base model that was saved alone has no prefix.
+        let prefix = if names == Names::Gguf { "" } else { prefix(weights, &["model.", ""], embedding) };
+        let embedding = weights.get(&format!("{prefix}{embedding}"), &[vocab, hidden])?;
+        let head = language_head(weights, config.head, head, &embedding)?;
         weights.refuse("rope_freqs.weight")?;
-        weights.no_more_layers(
-            layers,
-            &format!("{}.weight", config.names.block(layers, "input_layernorm", "attn_norm")),
-        )?;
-        let norm = top("norm", &[hidden])?;
+        let next = names.part(prefix, layers, "input_layernorm", "attn_norm");
+        weights.no_more_layers(layers, &format!("{next}.weight"))?;
+        let norm = weights.get(&format!("{prefix}{norm}"), &[hidden])?;
         // A damaged count must not be believed before the tensors are seen to be there.
-        let blocks = (0..layers).map(|layer| Block::load(&config, weights, layer)).collect::<Result<_>>()?;
-        Ok(Self { embedding, blocks, norm, head: Linear::new(head, None), config })
-    }
-
-    /// cos and sin of the rotary angles, (len, head_dim / 2), in the f32 arithmetic that these models were trained
-    /// with. (Su et al. 2021)
-    fn rotary(&self, offset: usize, len: usize) -> Result<(Tensor, Tensor)> {
-        let (dim, theta) = (self.config.head_dim, self.config.rope_theta as f32);
-        let frequency = |t: usize| 1.0 / theta.powf((2 * t) as f32 / dim as f32);
-        let frequencies: Vec<f32> = (0..dim / 2).map(frequency).collect();
-        let angles = (offset..offset + len).flat_map(|position| frequencies.iter().map(move |f| position as f32 * f));
-        let angles = Tensor::from_iter(angles, &Device::Cpu)?.reshape((len, dim / 2))?;
-        Ok((angles.cos()?, angles.sin()?))
+        let blocks = (0..layers).map(|layer| Block::load(&config, weights, prefix, layer)).collect::<Result<_>>()?;
+        Ok(Self { embedding, blocks, norm, head, config })
     }
 }
 
 impl Names {
-    fn top(self, what: &str) -> String {
-        let name = match (self, what) {
-            (Self::Hf, "embedding") => "model.embed_tokens.weight",
-            (Self::Hf, "norm") => "model.norm.weight",
-            (Self::Hf, _) => "lm_head.weight",
-            (Self::Gguf, "embedding") => "token_embd.weight",
-            (Self::Gguf, "norm") => "output_norm.weight",
-            (Self::Gguf, _) => "output.weight",
-        };
-        name.to_owned()
+    /// The names of the embedding, the final norm and the head.
+    fn top(self) -> [&'static str; 3] {
+        match self {
+            Self::Hf | Self::HfFused => ["embed_tokens.weight", "norm.weight", "lm_head.weight"],
+            Self::Gguf => ["token_embd.weight", "output_norm.weight", "output.weight"],
+        }
     }
 
     /// The name of a part of a block, given as (HF, GGUF).
-    fn block(self, layer: usize, hf: &str, gguf: &str) -> String {
+    fn part(self, prefix: &str, layer: usize, hf: &str, gguf: &str) -> String {
         match self {
-            Self::Hf => format!("model.layers.{layer}.{hf}"),
+            Self::Hf | Self::HfFused => format!("{prefix}layers.{layer}.{hf}"),
             Self::Gguf => format!("blk.{layer}.{gguf}"),
         }
     }
 }
 
 impl Block {
-    fn load(config: &Config, weights: &Weights, layer: usize) -> Result<Self> {
-        let &Config { hidden, q_heads, kv_heads, head_dim, ffn, names, .. } = config;
-        let part = |hf, gguf, inp, out| {
-            let name = names.block(layer, hf, gguf);
-            weights.refuse(&format!("{name}.bias"))?;
-            linear(weights, &name, inp, out, false)
+    fn load(config: &Config, weights: &Weights, prefix: &str, layer: usize) -> Result<Self> {
+        let &Config { hidden, q_heads, kv_heads, head_dim, ffn, names, biases, qk_norm, .. } = config;
+        let name = |hf: &str, gguf: &str| names.part(prefix, layer, hf, gguf);
+        let part = |hf, gguf, inp, out, bias: bool| {
+            let name = name(hf, gguf);
+            if !bias {
+                weights.refuse(&format!("{name}.bias"))?;
+            }
+            linear(weights, &name, inp, out, bias)
         };
-        let norm = |hf, gguf| weights.get(&format!("{}.weight", names.block(layer, hf, gguf)), &[hidden]);
-        let q = part("self_attn.q_proj", "attn_q", hidden, q_heads * head_dim)?;
-        let k = part("self_attn.k_proj", "attn_k", hidden, kv_heads * head_dim)?;
+        let norm = |hf, gguf, size| weights.get(&format!("{}.weight", name(hf, gguf)), &[size]);
+        let (q_width, kv_width) = (q_heads * head_dim, kv_heads * head_dim);
+        let [q, k, v] = match names {
+            Names::HfFused => split(
+                &part("self_attn.qkv_proj", "", hidden, q_width + 2 * kv_width, biases.qkv)?,
+                [q_width, kv_width, kv_width],
+            )?,
+            _ => [
+                in_halves(part("self_attn.q_proj", "attn_q", hidden, q_width, biases.qkv)?, q_heads, names)?,
+                in_halves(part("self_attn.k_proj", "attn_k", hidden, kv_width, biases.qkv)?, kv_heads, names)?,
+                part("self_attn.v_proj", "attn_v", hidden, kv_width, biases.qkv)?,
+            ],
+        };
+        let [gate, up] = match names {
+            Names::HfFused => {
+                split(&part("mlp.gate_up_proj", "", hidden, ffn.saturating_mul(2), biases.ffn)?, [ffn, ffn])?
+            }
+            _ => [
+                part("mlp.gate_proj", "ffn_gate", hidden, ffn, biases.ffn)?,
+                part("mlp.up_proj", "ffn_up", hidden, ffn, biases.ffn)?,
+            ],
+        };
+        let (q_norm, k_norm) = (("self_attn.q_norm", "attn_q_norm"), ("self_attn.k_norm", "attn_k_norm"));
+        let qk_norms = match qk_norm {
+            true => Some((norm(q_norm.0, q_norm.1, head_dim)?, norm(k_norm.0, k_norm.1, head_dim)?)),
+            false => {
+                weights.refuse(&format!("{}.weight", name(q_norm.0, q_norm.1)))?;
+                None
+            }
+        };
         Ok(Self {
-            attention_norm: norm("input_layernorm", "attn_norm")?,
-            q: in_halves(q, q_heads, names)?,
-            k: in_halves(k, kv_heads, names)?,
-            v: part("self_attn.v_proj", "attn_v", hidden, kv_heads * head_dim)?,
-            o: part("self_attn.o_proj", "attn_output", q_heads * head_dim, hidden)?,
-            ffn_norm: norm("post_attention_layernorm", "ffn_norm")?,
-            gate: part("mlp.gate_proj", "ffn_gate", hidden, ffn)?,
-            up: part("mlp.up_proj", "ffn_up", hidden, ffn)?,
-            down: part("mlp.down_proj", "ffn_down", ffn, hidden)?,
+            attention_norm: norm("input_layernorm", "attn_norm", hidden)?,
+            q,
+            k,
+            v,
+            o: part("self_attn.o_proj", "attn_output", q_width, hidden, biases.o)?,
+            qk_norms,
+            ffn_norm: norm("post_attention_layernorm", "ffn_norm", hidden)?,
+            gate,
+            up,
+            down: part("mlp.down_proj", "ffn_down", ffn, hidden, biases.ffn)?,
         })
     }
 }
 
-/// Puts the rows of each head into the order in which halves rotate together: GGUF interleaves them.
+/// Takes layers apart that lie in one matrix, one below the other.
+fn split<const N: usize>(fused: &Linear, widths: [usize; N]) -> Result<[Linear; N]> {
+    let mut start = 0;
+    let mut parts = Vec::with_capacity(N);
+    for width in widths {
+        let rows = |tensor: &Tensor| tensor.narrow(0, start, width);
+        parts.push(Linear::new(rows(fused.weight())?, fused.bias().map(rows).transpose()?));
+        start += width;
+    }
+    let parts = parts.try_into();
+    Ok(parts.unwrap_or_else(|_| unreachable!("there is a part for each width")))
+}
+
+/// Puts the rows of each head into the order in which halves turn together: GGUF interleaves them.
 fn in_halves(layer: Linear, heads: usize, names: Names) -> Result<Linear> {
-    if names == Names::Hf {
+    if names != Names::Gguf {
         return Ok(layer);
     }
     let (rows, columns) = layer.weight().dims2()?;
@@ -247,28 +290,35 @@ fn in_halves(layer: Linear, heads: usize, names: Names) -> Result<Linear> {
 impl Family for Llama {
     fn shape(&self) -> Shape {
         let Config { vocab, layers, q_heads, context, .. } = self.config;
-        Shape { vocab, layers, q_heads, context, causal: true }
+        Shape { vocab, layers, q_heads, context: self.config.rotary.reach(context), causal: true }
     }
 
     fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
-        let &Config { q_heads, kv_heads, head_dim, layers, .. } = &self.config;
+        let Config { q_heads, kv_heads, head_dim, layers, activation, .. } = self.config;
         let eps = self.config.norm_eps as f32;
-        let params = Params { causal: true, ..Params::for_head_dim(head_dim) };
-        let (cos, sin) = self.rotary(run.offset(), ids.len())?;
+        let turns = self.config.rotary.turns(run.offset(), ids.len())?;
         let mut x = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         for (layer, block) in self.blocks.iter().enumerate() {
             run.state(&x);
             let h = ops::rms_norm(&x, &block.attention_norm, eps)?;
-            let q = rotary_emb::rope_thd(&heads(&block.q, &h, q_heads, head_dim)?, &cos, &sin)?;
-            let k = rotary_emb::rope_thd(&heads(&block.k, &h, kv_heads, head_dim)?, &cos, &sin)?;
+            let mut q = heads(&block.q, &h, q_heads, head_dim)?;
+            let mut k = heads(&block.k, &h, kv_heads, head_dim)?;
             let v = heads(&block.v, &h, kv_heads, head_dim)?;
+            if let Some((q_norm, k_norm)) = &block.qk_norms {
+                (q, k) = (ops::rms_norm(&q, q_norm, eps)?, ops::rms_norm(&k, k_norm, eps)?);
+            }
+            if self.config.rotated.has(layer) {
+                (q, k) = (turns.apply(&q)?, turns.apply(&k)?);
+            }
+            let window = self.config.windows.of(layer);
+            let params = Params { causal: true, window, ..Params::for_head_dim(head_dim) };
             let z = run.attend(layer, &q, &k, &v, &params)?;
             if !run.layer_done(layer, layers)? {
                 break;
             }
             x = (x + block.o.forward(&z)?)?;
             let h = ops::rms_norm(&x, &block.ffn_norm, eps)?;
-            let gated = (ops::silu(&block.gate.forward(&h)?)? * block.up.forward(&h)?)?;
+            let gated = (activation.on(&block.gate.forward(&h)?)? * block.up.forward(&h)?)?;
             x = (x + block.down.forward(&gated)?)?;
         }
         run.state(&x);
@@ -276,6 +326,6 @@ impl Family for Llama {
     }
 
     fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        Ok(Some(self.head.forward(hidden)?))
+        Ok(self.head.as_ref().map(|head| head.forward(hidden)).transpose()?)
     }
 }

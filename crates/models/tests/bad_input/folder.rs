@@ -168,10 +168,9 @@ fn sizes_that_cannot_belong_to_one_model_are_refused() {
 
 #[test]
 fn what_is_not_computed_yet_is_refused_and_named() {
-    llama("hidden_act", json!("gelu"), &["hidden_act \"gelu\"", "not supported", "silu"]);
-    llama("attention_bias", json!(true), &["attention_bias", "not supported"]);
-    llama("rope_scaling", json!({"rope_type": "yarn", "factor": 4.0}), &["\"yarn\"", "not supported"]);
-    llama("rope_scaling", json!({"type": "linear", "factor": 4.0}), &["\"linear\"", "not supported"]);
+    llama("hidden_act", json!("mish"), &["hidden_act \"mish\"", "not supported", "silu"]);
+    llama("rope_scaling", json!({"rope_type": "mrope", "factor": 4.0}), &["\"mrope\"", "not supported", "yarn"]);
+    llama("rope_scaling", json!({"type": "axial", "factor": 4.0}), &["\"axial\"", "not supported", "linear"]);
     bert("hidden_act", json!("relu"), &["hidden_act \"relu\"", "not supported", "gelu"]);
     bert("position_embedding_type", json!("relative_key"), &["\"relative_key\"", "not supported", "absolute"]);
 }
