@@ -128,7 +128,7 @@ fn each_axis_of_an_encoder_decoder_has_its_own_tokens() {
     says(trace.find_key(SiteKind::SelfAttention, "e4"), &["no token reads \"e4\""]);
     says(trace.find_key(SiteKind::Cross, "6"), &["key 6 is out of range", "0 to 5"]);
     let cell = trace.cell(At { site: SiteKind::Cross, layer: 0, head: 1 }, 1, 4).unwrap();
-    assert_eq!((&*cell.query.token, &*cell.key.token), ("t1", "e4"));
+    assert_eq!((&*cell.query.token, &*cell.key.token), (" t1", "e4"));
     let column = trace.column(SiteKind::Cross, 0, Pick::Mean, 4).unwrap();
     assert_eq!(
         (&*column.key.token, &*column.strongest[0].token),
