@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Go on with a text, one token after another
     Generate(GenerateArgs),
+    /// List the families of models that can be opened
+    Models(ModelsArgs),
     /// Measure the kernel against this machine's own limits
     Bench(BenchArgs),
     /// Print a completion script for a shell
@@ -257,6 +259,13 @@ pub(crate) struct GenerateArgs {
     /// Tokens at most
     #[arg(long, default_value_t = 64, value_name = "N")]
     pub(crate) max_tokens: usize,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -32,6 +32,9 @@ const LARGEST: u64 = 256 << 20;
 enum Pieces {
     /// Each byte is a printable character of its own (GPT-2).
     Bytes,
+    /// Text with U+2581 where there is a blank, and single bytes as `<0xE1>` (SentencePiece with byte fallback: Llama 2,
+    /// Mistral, Phi-3, Gemma).
+    Fallback,
     /// Plain text, `##` where a piece goes on with a word (WordPiece).
     Plain,
     /// Plain text, U+2581 where there is a blank (SentencePiece).
@@ -74,6 +77,7 @@ impl Tokenizer {
         let pieces = match inner.get_decoder() {
             Some(tokenizers::DecoderWrapper::ByteLevel(_)) => Pieces::Bytes,
             Some(tokenizers::DecoderWrapper::Metaspace(_)) => Pieces::Blanks,
+            _ if falls_back(&parsed["decoder"]) => Pieces::Fallback,
             _ => Pieces::Plain,
         };
         Ok(Self { inner, pieces, begin: None, end })
@@ -226,8 +230,23 @@ impl Tokenizer {
             Pieces::Plain => piece.as_bytes().to_vec(),
             Pieces::Blanks => piece.replace('\u{2581}', " ").into_bytes(),
             Pieces::Bytes => piece.chars().flat_map(byte_of).collect(),
+            Pieces::Fallback => {
+                single_byte(piece).map_or_else(|| piece.replace('\u{2581}', " ").into_bytes(), |byte| vec![byte])
+            }
         }
     }
+}
+
+/// Whether a decoder of a tokenizer.json reads `<0xE1>` as a byte.
+fn falls_back(decoder: &serde_json::Value) -> bool {
+    let list = decoder["decoders"].as_array();
+    list.is_some_and(|list| list.iter().any(|decoder| decoder["type"] == "ByteFallback"))
+}
+
+/// The byte that a piece like `<0xE1>` stands for; none where it is another.
+fn single_byte(piece: &str) -> Option<u8> {
+    let digits = piece.strip_prefix("<0x")?.strip_suffix('>')?;
+    if digits.len() == 2 { u8::from_str_radix(digits, 16).ok() } else { None }
 }
 
 /// The byte that a character of a GPT-2 vocabulary stands for: printable Latin-1 stands for itself, and the bytes

@@ -13,12 +13,12 @@ pub(crate) enum Layers {
     All,
     /// This one and all after it.
     From(usize),
-    /// The n-th, the 2n-th, and so on.
-    Every(usize),
-    /// All others than those.
+    /// All but the n-th, the 2n-th, and so on.
     AllButEvery(usize),
     /// One by one.
     Listed(Vec<bool>),
+    /// All others than those.
+    Others(Box<Layers>),
 }
 
 impl Layers {
@@ -26,19 +26,9 @@ impl Layers {
         match self {
             Self::All => true,
             Self::From(first) => layer >= *first,
-            Self::Every(n) => (layer + 1).is_multiple_of(*n),
             Self::AllButEvery(n) => !(layer + 1).is_multiple_of(*n),
             Self::Listed(list) => list.get(layer).copied().unwrap_or(false),
-        }
-    }
-
-    pub(crate) fn others(&self) -> Self {
-        match self {
-            Self::Every(n) => Self::AllButEvery(*n),
-            Self::AllButEvery(n) => Self::Every(*n),
-            Self::All => Self::Listed(Vec::new()),
-            Self::From(first) => Self::Listed(vec![true; *first]),
-            Self::Listed(list) => Self::Listed(list.iter().map(|has| !has).collect()),
+            Self::Others(layers) => !layers.has(layer),
         }
     }
 

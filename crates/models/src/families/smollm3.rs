@@ -26,7 +26,7 @@ fn read(config: &Value) -> Result<Config, String> {
     };
     Ok(Config {
         rotary: Rotary::from_hf(&keys, &usual)?,
-        windows: Windows::from_hf(&keys, config.layers, width, rotated.others())?,
+        windows: Windows::from_hf(&keys, config.layers, width, Layers::Others(Box::new(rotated.clone())))?,
         rotated,
         biases: Biases { qkv: attention, o: attention, ffn },
         head: keys.head(true)?,

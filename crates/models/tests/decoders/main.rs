@@ -8,3 +8,4 @@ mod options;
 mod oracle;
 mod refused;
 mod spellings;
+mod words;
