@@ -10,7 +10,7 @@ use crate::{Error, Site, SiteKind, Token, TokenAt, tokens};
 pub struct Model {
     /// Its name, as a person would say it.
     pub name: String,
-    /// Its family, `llama` or `bert`; empty for the worked example.
+    /// Its family, as `attnscope models` lists them; empty for the worked example.
     #[serde(default)]
     pub family: String,
     /// SHA-256 of its weights in hexadecimal, where known.

@@ -91,11 +91,16 @@ pub(crate) trait Encoder {
     fn layers(&self) -> usize;
 }
 
-/// A linear layer: `{name}.weight` (out, inp), and `{name}.bias` (out) where there is one.
+/// A linear layer: `{name}.weight` (out, inp), and `{name}.bias` (out) where there is one. A bias that the configuration does
+/// not speak of is refused.
 pub(crate) fn linear(weights: &Weights, name: &str, inp: usize, out: usize, bias: bool) -> Result<Linear> {
     let weight = weights.get(&format!("{name}.weight"), &[out, inp])?;
-    let bias = bias.then(|| weights.get(&format!("{name}.bias"), &[out])).transpose()?;
-    Ok(Linear::new(weight, bias))
+    let name = format!("{name}.bias");
+    if !bias {
+        weights.refuse(&name)?;
+        return Ok(Linear::new(weight, None));
+    }
+    Ok(Linear::new(weight, Some(weights.get(&name, &[out])?)))
 }
 
 /// Applies a linear layer and splits the result into heads: (len, inp) -> (1, len, heads, head_dim).

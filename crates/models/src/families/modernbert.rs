@@ -178,6 +178,9 @@ fn load(config: Config, decoder_bias: bool, weights: &Weights) -> Result<Box<dyn
         true => {
             let own = weights.has("decoder.weight");
             let names = if own { weights.get("decoder.weight", &[vocab, hidden])? } else { words.clone() };
+            if !decoder_bias {
+                weights.refuse("decoder.bias")?;
+            }
             let bias = decoder_bias.then(|| weights.get("decoder.bias", &[vocab])).transpose()?;
             Some(Head {
                 dense: linear(weights, "head.dense", hidden, hidden, config.head_bias)?,
@@ -207,12 +210,11 @@ impl Block {
 }
 
 fn layer_norm(config: &Config, weights: &Weights, name: &str) -> Result<LayerNorm> {
-    let weight = weights.get(&format!("{name}.weight"), &[config.hidden])?;
-    let bias = match config.norm_bias {
-        true => weights.get(&format!("{name}.bias"), &[config.hidden])?,
-        false => weight.zeros_like()?,
-    };
-    Ok(LayerNorm::new(weight, bias, config.eps))
+    if config.norm_bias {
+        return super::layer_norm(weights, name, config.hidden, config.eps);
+    }
+    weights.refuse(&format!("{name}.bias"))?;
+    Ok(LayerNorm::new_no_bias(weights.get(&format!("{name}.weight"), &[config.hidden])?, config.eps))
 }
 
 impl Family for ModernBert {

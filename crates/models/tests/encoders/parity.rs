@@ -1,5 +1,6 @@
 //! What transformers makes of the same weights: every weight of every head, and what comes out.
 
+use attnscope_models::families::FAMILIES;
 use attnscope_models::{Keep, Prompt, Run};
 
 use crate::support::{Tiny, apart, hidden, trace, variants};
@@ -15,7 +16,6 @@ fn every_weight_of_every_head_is_what_transformers_has() {
             assert!(maps.len() >= 2, "{variant} {name}");
             assert_eq!(maps.len(), trace.sites.len(), "{variant} {name}");
             let furthest = tiny.furthest(&trace, name);
-            eprintln!("{variant} {name}: {furthest:.1e}");
             assert!(furthest <= 5e-6, "{variant} {name}: {furthest}");
             for (site, layer, map) in maps {
                 let found = trace.site(site, layer).unwrap();
@@ -25,6 +25,18 @@ fn every_weight_of_every_head_is_what_transformers_has() {
                 );
             }
         }
+    }
+}
+
+/// What the table of families says they were proven on is what is tested here.
+#[test]
+fn the_table_names_every_checkpoint() {
+    for variant in variants() {
+        let family = variant.split('-').next().unwrap();
+        let entry = FAMILIES.iter().find(|entry| entry.family == family).unwrap();
+        assert!(entry.proven_on.contains(&&*format!("tiny/{variant}")), "{variant}");
+        let model = Tiny::load(&variant).model();
+        assert_eq!((model.family(), model.shape().causal), (family, entry.causal), "{variant}");
     }
 }
 

@@ -75,6 +75,25 @@ fn sizes_that_cannot_belong_to_one_model_are_refused() {
     with("bart-lm", "tie_word_embeddings", json!(false), &["lm_head.weight is missing"]);
 }
 
+/// What a checkpoint has beyond what its configuration speaks of would be passed over.
+#[test]
+fn biases_that_nobody_speaks_of_are_refused() {
+    for (variant, key) in [
+        ("modernbert-mlm", "attention_bias"),
+        ("modernbert-mlm", "mlp_bias"),
+        ("modernbert-mlm", "norm_bias"),
+        ("modernbert-mlm", "classifier_bias"),
+        ("modernbert-mlm", "decoder_bias"),
+    ] {
+        with(variant, key, json!(false), &["it has a tensor", ".bias", "not supported"]);
+    }
+    let mut tiny = Tiny::load("t5-relu");
+    let name = "encoder.block.1.layer.1.DenseReluDense.wi.bias".to_owned();
+    let bias = candle_core::Tensor::zeros(48, candle_core::DType::F32, &candle_core::Device::Cpu).unwrap();
+    tiny.tensors.insert(name.clone(), bias);
+    says(&tiny.open().err().unwrap(), &[&name, "not supported"]);
+}
+
 /// An absurd count is not believed before the tensors are seen to be there.
 #[test]
 fn an_absurd_count_of_layers_costs_nothing() {
