@@ -57,7 +57,7 @@ fn what_is_listed_opens() {
         let path = path.to_str().unwrap();
         let mut ask = vec!["cell", path, "--layer", "1", "--head", "2", "--query", "9", "--key", "7"];
         if name.starts_with("t5-") || name.starts_with("bart-") {
-            ask.extend(["--site", "encoder", "--text", "He said that they would know"]);
+            ask.extend(["--site", "encoder", "--text", "The water was there, so he said by now."]);
         }
         let cell = json(&ask);
         assert!((cell["row_sum"].as_f64().unwrap() - 1.0).abs() < 1e-5, "{name}: {cell}");
