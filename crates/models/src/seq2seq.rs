@@ -28,6 +28,11 @@ impl Model {
         Ok(Arc::new(Memory::new(hidden, run.real.clone())))
     }
 
+    /// The layers of the deeper of its stacks, where it has two.
+    pub(crate) fn layers(&self) -> usize {
+        self.family.encoder().map_or(0, |encoder| encoder.layers()).max(self.shape().layers)
+    }
+
     /// What goes before the first token that a model generates: a cache, and the ids to read into it.
     pub(crate) fn begin(&self, prompt: &Prompt) -> Result<(Cache, Vec<u32>)> {
         let Reading { ids, types, real } = self.reading(prompt)?;

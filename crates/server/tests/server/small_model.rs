@@ -34,7 +34,7 @@ pub(crate) fn write_for(folder: &Path, context: usize) {
     let config = json!({
         "model_type": "llama", "vocab_size": VOCAB, "hidden_size": HIDDEN, "num_hidden_layers": LAYERS,
         "num_attention_heads": HEADS, "num_key_value_heads": KV_HEADS, "intermediate_size": FFN,
-        "max_position_embeddings": context, "hidden_act": "silu",
+        "max_position_embeddings": context, "hidden_act": "silu", "tie_word_embeddings": true,
     });
     let write = |name: &str, value: Value| std::fs::write(folder.join(name), value.to_string()).expect("it is written");
     write("config.json", config);
