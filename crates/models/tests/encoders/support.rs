@@ -11,6 +11,9 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
+/// Weights, (heads, queries, keys).
+pub(crate) type Map = Vec<Vec<Vec<f32>>>;
+
 /// One thing that was read.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Case {
@@ -97,8 +100,8 @@ impl Tiny {
         self.expected.get(name).map(|tensor| tensor.flatten_all().unwrap().to_vec1().unwrap())
     }
 
-    /// Every map of a case: (which attention, of which layer, (heads, queries, keys)).
-    pub(crate) fn maps(&self, case: &str) -> Vec<(SiteKind, usize, Vec<Vec<Vec<f32>>>)> {
+    /// Every map of a case: (which attention, of which layer, its weights).
+    pub(crate) fn maps(&self, case: &str) -> Vec<(SiteKind, usize, Map)> {
         let kinds = [SiteKind::SelfAttention, SiteKind::Cross, SiteKind::Encoder];
         let mut maps = Vec::new();
         for kind in kinds {
