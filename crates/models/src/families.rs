@@ -130,6 +130,10 @@ pub(crate) fn language_head(weights: &Weights, head: Head, name: &str, embedding
     let weight = match head {
         Head::Absent => return Ok(None),
         Head::Tied if !weights.has(name) => embedding.clone(),
+        Head::Own if !weights.has(name) => {
+            let why = "and its configuration does not say that it is the embedding (tie_word_embeddings)";
+            return Err(weights.fail(format!("tensor {name} is missing, {why}")));
+        }
         Head::Tied | Head::Own => weights.get(name, embedding.dims())?,
     };
     Ok(Some(Linear::new(weight, None)))

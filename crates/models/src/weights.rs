@@ -54,6 +54,14 @@ impl Weights {
         }
     }
 
+    /// Likewise a tensor of an option that is off in the configuration.
+    pub(crate) fn unspoken(&self, name: &str) -> Result<()> {
+        match self.has(name) {
+            true => Err(self.fail(format!("it has a tensor {name}, but its configuration says that there is none"))),
+            false => Ok(()),
+        }
+    }
+
     /// There must be no tensor of a layer beyond those that the configuration counts.
     pub(crate) fn no_more_layers(&self, layers: usize, next: &str) -> Result<()> {
         match self.has(next) {

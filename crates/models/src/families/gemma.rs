@@ -218,7 +218,7 @@ impl Block {
         let part = |part: &str, inp, out, bias: bool| {
             let name = format!("{name}.{part}");
             if !bias {
-                weights.refuse(&format!("{name}.bias"))?;
+                weights.unspoken(&format!("{name}.bias"))?;
             }
             linear(weights, &name, inp, out, bias)
         };

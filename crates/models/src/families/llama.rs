@@ -214,8 +214,11 @@ impl Block {
         let name = |hf: &str, gguf: &str| names.part(prefix, layer, hf, gguf);
         let part = |hf, gguf, inp, out, bias: bool| {
             let name = name(hf, gguf);
-            if !bias {
-                weights.refuse(&format!("{name}.bias"))?;
+            match names {
+                _ if bias => {}
+                // Its header has no word for biases.
+                Names::Gguf => weights.refuse(&format!("{name}.bias"))?,
+                Names::Hf | Names::HfFused => weights.unspoken(&format!("{name}.bias"))?,
             }
             linear(weights, &name, inp, out, bias)
         };

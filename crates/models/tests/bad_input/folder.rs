@@ -249,5 +249,5 @@ fn biases_that_would_be_passed_over_are_refused() {
     let mut parts = Folder::llama();
     let name = "model.layers.0.self_attn.q_proj.bias";
     parts.tensors.insert(name.to_owned(), Tensor::ones(32, DType::F32, &Device::Cpu).unwrap());
-    spoiled(parts, |_| {}, &[name, "not supported"]);
+    spoiled(parts, |_| {}, &[name, "its configuration says that there is none"]);
 }

@@ -1,9 +1,11 @@
 //! Models with a language head and without one, under any prefix.
 
 use std::collections::HashMap;
+use std::fs;
 
-use attnscope_models::{Cache, Greedy, Prompt};
-use candle_core::Tensor;
+use attnscope_models::{Cache, Greedy, Model, Prompt};
+use candle_core::{Tensor, safetensors};
+use serde_json::json;
 
 use crate::checkpoints::{Copied, Tiny, hidden, logits, numbers, trace};
 
@@ -25,7 +27,7 @@ fn a_base_model_is_traced_but_has_no_logits() {
 #[test]
 fn a_classifier_is_a_model_without_a_language_head() {
     let tiny = Tiny::named("qwen3-plain");
-    let architectures = serde_json::json!(["Qwen3ForSequenceClassification"]);
+    let architectures = json!(["Qwen3ForSequenceClassification"]);
     let classifier = tiny.copy().without("lm_head.weight").set("architectures", architectures).open();
     assert_eq!(hidden(&classifier, &tiny.case.ids), hidden(&tiny.open(), &tiny.case.ids));
     assert!(classifier.next_logits(&[1], &mut Cache::default()).is_err());
@@ -56,6 +58,28 @@ fn a_prefix_changes_nothing() {
         let named = renamed(tiny.copy(), |name| format!("{prefix}{name}"));
         assert_eq!(hidden(&named.open(), &tiny.case.ids), hidden(&tiny.open(), &tiny.case.ids), "{name}");
     }
+}
+
+/// Weights in several files with an index are the same weights.
+#[test]
+fn shards_change_nothing() {
+    let tiny = Tiny::named("gemma2-lm");
+    let copy = tiny.copy();
+    let folder = copy.write();
+    fs::remove_file(folder.path().join("model.safetensors")).unwrap();
+    let mut names: Vec<&String> = copy.tensors.keys().collect();
+    names.sort();
+    let mut places = serde_json::Map::new();
+    for (part, names) in names.chunks(names.len().div_ceil(3)).enumerate() {
+        let file = format!("model-{}-of-3.safetensors", part + 1);
+        let tensors: HashMap<&str, Tensor> = names.iter().map(|name| (&***name, copy.tensors[*name].clone())).collect();
+        safetensors::save(&tensors, folder.path().join(&file)).unwrap();
+        places.extend(names.iter().map(|name| ((*name).clone(), json!(file))));
+    }
+    let index = json!({"metadata": {}, "weight_map": places}).to_string();
+    fs::write(folder.path().join("model.safetensors.index.json"), index).unwrap();
+    let sharded = Model::open(folder.path()).unwrap();
+    assert_eq!(hidden(&sharded, &tiny.case.ids), hidden(&tiny.open(), &tiny.case.ids));
 }
 
 /// Greedy generation through the cache takes what reading all at once would.

@@ -117,11 +117,17 @@ fn a_configuration_at_odds_with_its_tensors() {
     odds("gemma2-lm", "num_key_value_heads", 3, &["4 query heads on 3 kv heads"]);
     odds("gpt_neox-parallel", "num_attention_heads", 3, &["3 heads", "32"]);
     // Biases that are there but not spoken of, and the other way round.
-    refused("llama-tied", |copy| copy.set("attention_bias", json!(false)), &["q_proj.bias", "not supported"]);
+    refused("llama-tied", |copy| copy.set("attention_bias", json!(false)), &["q_proj.bias", "says that there is none"]);
+    let unbiased = |copy: Copied| copy.set("attention_bias", json!(false));
+    refused("gpt_neox-parallel", unbiased, &["query_key_value.bias", "says that there is none"]);
     refused("llama-yarn", |copy| copy.set("attention_bias", json!(true)), &["q_proj.bias is missing"]);
     refused("gpt_neox-serial", |copy| copy.set("attention_bias", json!(true)), &["query_key_value.bias is missing"]);
     refused("qwen3-plain", |copy| copy.set("model_type", json!("llama")), &["q_norm.weight", "not supported"]);
-    refused("llama-yarn", |copy| copy.set("tie_word_embeddings", json!(false)), &["lm_head.weight is missing"]);
+    refused(
+        "llama-yarn",
+        |copy| copy.set("tie_word_embeddings", json!(false)),
+        &["lm_head.weight is missing", "tie_word_embeddings"],
+    );
     let nan = Tensor::new(&[f32::NAN; 32], &Device::Cpu).unwrap().to_dtype(DType::F32).unwrap();
     refused(
         "gpt2-lm",
