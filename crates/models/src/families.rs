@@ -97,7 +97,7 @@ pub(crate) fn linear(weights: &Weights, name: &str, inp: usize, out: usize, bias
     let weight = weights.get(&format!("{name}.weight"), &[out, inp])?;
     let name = format!("{name}.bias");
     if !bias {
-        weights.refuse(&name)?;
+        weights.unspoken(&name)?;
         return Ok(Linear::new(weight, None));
     }
     Ok(Linear::new(weight, Some(weights.get(&name, &[out])?)))

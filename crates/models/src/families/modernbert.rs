@@ -179,7 +179,7 @@ fn load(config: Config, decoder_bias: bool, weights: &Weights) -> Result<Box<dyn
             let own = weights.has("decoder.weight");
             let names = if own { weights.get("decoder.weight", &[vocab, hidden])? } else { words.clone() };
             if !decoder_bias {
-                weights.refuse("decoder.bias")?;
+                weights.unspoken("decoder.bias")?;
             }
             let bias = decoder_bias.then(|| weights.get("decoder.bias", &[vocab])).transpose()?;
             Some(Head {
@@ -213,7 +213,7 @@ fn layer_norm(config: &Config, weights: &Weights, name: &str) -> Result<LayerNor
     if config.norm_bias {
         return super::layer_norm(weights, name, config.hidden, config.eps);
     }
-    weights.refuse(&format!("{name}.bias"))?;
+    weights.unspoken(&format!("{name}.bias"))?;
     Ok(LayerNorm::new_no_bias(weights.get(&format!("{name}.weight"), &[config.hidden])?, config.eps))
 }
 

@@ -85,13 +85,13 @@ fn biases_that_nobody_speaks_of_are_refused() {
         ("modernbert-mlm", "classifier_bias"),
         ("modernbert-mlm", "decoder_bias"),
     ] {
-        with(variant, key, json!(false), &["it has a tensor", ".bias", "not supported"]);
+        with(variant, key, json!(false), &["it has a tensor", ".bias", "its configuration says that there is none"]);
     }
     let mut tiny = Tiny::load("t5-relu");
     let name = "encoder.block.1.layer.1.DenseReluDense.wi.bias".to_owned();
     let bias = candle_core::Tensor::zeros(48, candle_core::DType::F32, &candle_core::Device::Cpu).unwrap();
     tiny.tensors.insert(name.clone(), bias);
-    says(&tiny.open().err().unwrap(), &[&name, "not supported"]);
+    says(&tiny.open().err().unwrap(), &[&name, "its configuration says that there is none"]);
 }
 
 /// An absurd count is not believed before the tensors are seen to be there.
