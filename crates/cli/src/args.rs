@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use attnscope_inspect::{Pick, SiteKind};
-use attnscope_models::{Ask, Keep, Prompt};
+use attnscope_models::{Ask, DEFAULT_TEXT, Keep, Prompt};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::BenchArgs;
@@ -88,6 +88,15 @@ pub(crate) struct Reading {
     /// Token ids to read, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "ID,...", group = "input")]
     pub(crate) ids: Option<Vec<u32>>,
+    /// A second text, read together with the first by models that were trained on pairs
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "ids")]
+    pub(crate) second: Option<String>,
+    /// What the decoder of an encoder-decoder reads [default: what the model itself would say]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) target: Option<String>,
+    /// The same as token ids, the one that begins a text included
+    #[arg(long, value_delimiter = ',', value_name = "ID,...", conflicts_with = "target")]
+    pub(crate) target_ids: Option<Vec<u32>>,
     /// Keep every token of the example from those after it
     #[arg(long, conflicts_with = "bidirectional")]
     pub(crate) causal: bool,
@@ -109,6 +118,21 @@ impl Reading {
 
     /// What to read, if that is said.
     pub(crate) fn prompt(&self) -> anyhow::Result<Option<Prompt>> {
+        let first = match (self.first()?, &self.second) {
+            (Some(Prompt::Text(first)), Some(second)) => Some(Prompt::Pair(first, second.clone())),
+            (None, Some(_)) => bail!("--second is read after a first text; give that with --text or --file"),
+            (first, _) => first,
+        };
+        let decoder = match (&self.target, &self.target_ids) {
+            (Some(text), _) => Prompt::Text(text.clone()),
+            (None, Some(ids)) => Prompt::Ids(ids.clone()),
+            (None, None) => return Ok(first),
+        };
+        let encoder = first.unwrap_or_else(|| Prompt::Text(DEFAULT_TEXT.to_owned()));
+        Ok(Some(Prompt::Halves { encoder: Box::new(encoder), decoder: Box::new(decoder) }))
+    }
+
+    fn first(&self) -> anyhow::Result<Option<Prompt>> {
         if let Some(text) = &self.text {
             return Ok(Some(Prompt::Text(text.clone())));
         }

@@ -1,6 +1,7 @@
 use attnscope_kernel::Isa;
 use serde::Serialize;
 
+use crate::row::strongest;
 use crate::{At, Error, Pick, SiteKind, Strong, TokenAt, Trace, budget, hidden_from_all, tokens};
 
 /// One column of the attention matrix: who listens to a token.
@@ -52,10 +53,10 @@ impl Trace {
             layer,
             head: pick,
             site,
-            key: self.token(key),
+            key: self.key_at(site, key),
             received: weights.iter().sum(),
             visible: seeing.len(),
-            strongest: self.strongest(&weights, seeing),
+            strongest: strongest(self.query_tokens(site), &weights, seeing),
             mask,
             weights,
         })

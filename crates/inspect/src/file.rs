@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use self::params::SiteHeader;
 use crate::data::Mapped;
 use crate::error::fit_to_show;
-use crate::{Data, Error, Model, Site, SiteKind, Tensor, Token, Trace};
+use crate::{Data, Error, Model, Read, Site, SiteKind, Tensor, Token, Trace};
 
 mod params;
 
@@ -32,6 +32,9 @@ struct Header {
     model: Model,
     text: String,
     tokens: Vec<Token>,
+    /// What the encoder of an encoder-decoder read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    encoder: Option<Read>,
     sites: Vec<SiteHeader>,
 }
 
@@ -49,6 +52,7 @@ impl Trace {
             model: self.model.clone(),
             text: self.text.clone(),
             tokens: self.tokens.clone(),
+            encoder: self.encoder.clone(),
             sites: self.sites.iter().map(SiteHeader::of).collect(),
         };
         let problem = |error: String| file_error(path, format!("cannot write the trace: {error}"));
@@ -97,8 +101,8 @@ impl Trace {
         let header: Header = parse(path, json)?;
         let reader = Reader { path, map: Arc::new(map), start: header_len + 8, metadata: &metadata };
         let sites = header.sites.iter().map(|site| reader.site(site)).collect::<Result<_, _>>()?;
-        let Header { model, text, tokens, version, isa, .. } = header;
-        let trace = Self { model, text, tokens, sites, version, isa };
+        let Header { model, text, tokens, encoder, version, isa, .. } = header;
+        let trace = Self { model, text, tokens, encoder, sites, version, isa };
         trace.check().map_err(|error| fail(format!("its pieces do not fit: {error}")))?;
         Ok(trace)
     }

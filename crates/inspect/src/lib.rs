@@ -35,5 +35,5 @@ pub use site::{Site, SiteKind};
 pub(crate) use tile::hidden_from_all;
 pub use tile::{MapTile, hidden_code};
 pub use tokens::Token;
-pub use trace::{At, Model, Trace};
+pub use trace::{At, Model, Read, Trace};
 pub use wanted::Wanted;

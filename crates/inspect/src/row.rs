@@ -2,7 +2,7 @@ use attnscope_kernel::Isa;
 use serde::Serialize;
 
 use crate::heads::no_less_than_0;
-use crate::{At, Error, Pick, SiteKind, TokenAt, Trace, budget, tokens};
+use crate::{At, Error, Pick, SiteKind, Token, TokenAt, Trace, budget, tokens};
 
 /// How many of the strongest keys an answer names.
 const STRONGEST: usize = 20;
@@ -86,14 +86,14 @@ impl Trace {
             layer: at.layer,
             head: Pick::Head(at.head),
             site: at.site,
-            query: self.token(query),
+            query: self.query_at(at.site, query),
             lse: lse.is_finite().then_some(lse),
             row_sum: tile.weights.iter().sum(),
             sink: site.sink_weight(at.head, lse),
             due: site.due(&recall, at.head, query),
             entropy: entropy(&tile.weights, &tile.scores, lse),
             visible: visible().count(),
-            strongest: self.strongest(&tile.weights, visible()),
+            strongest: strongest(self.key_tokens(at.site), &tile.weights, visible()),
             mask: mask.iter().map(|hidden| hidden.map(|hidden| hidden.name())).collect(),
             scores: Some(tile.scores),
             weights: tile.weights,
@@ -131,18 +131,19 @@ impl Trace {
             entropy: no_less_than_0(
                 mean.weights.iter().filter(|weight| **weight != 0.0).map(|weight| -weight * weight.ln()).sum(),
             ),
-            strongest: self.strongest(&mean.weights, visible),
+            strongest: strongest(self.key_tokens(site), &mean.weights, visible),
             ..mean
         })
     }
+}
 
-    /// The visible tokens with the largest weights.
-    pub(crate) fn strongest(&self, weights: &[f64], visible: impl IntoIterator<Item = usize>) -> Vec<Strong> {
-        let mut order: Vec<usize> = visible.into_iter().collect();
-        order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
-        let strong = |index: usize| Strong { index, token: self.token(index).token, weight: weights[index] };
-        order.into_iter().take(STRONGEST).map(strong).collect()
-    }
+/// The visible tokens with the largest weights.
+pub(crate) fn strongest(tokens: &[Token], weights: &[f64], visible: impl IntoIterator<Item = usize>) -> Vec<Strong> {
+    let mut order: Vec<usize> = visible.into_iter().collect();
+    order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+    let text = |index: usize| tokens.get(index).map(|token| token.text.clone()).unwrap_or_default();
+    let strong = |index: usize| Strong { index, token: text(index), weight: weights[index] };
+    order.into_iter().take(STRONGEST).map(strong).collect()
 }
 
 /// H = sum of A (lse - s) over the keys of a row, where hidden ones have no weight; every term is positive, so nothing cancels.

@@ -3,14 +3,14 @@ use std::collections::HashSet;
 use attnscope_kernel::Isa;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Site, SiteKind, Token, tokens};
+use crate::{Error, Site, SiteKind, Token, TokenAt, tokens};
 
 /// What made a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Model {
     /// Its name, as a person would say it.
     pub name: String,
-    /// Its family, `llama` or `bert`; empty for the worked example.
+    /// Its family, as `attnscope models` lists them; empty for the worked example.
     #[serde(default)]
     pub family: String,
     /// SHA-256 of its weights in hexadecimal, where known.
@@ -19,6 +19,15 @@ pub struct Model {
     /// What a reader must know of it, such as that it is hand-designed.
     #[serde(default)]
     pub note: String,
+}
+
+/// A text that was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Read {
+    /// The text.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: Vec<Token>,
 }
 
 /// What a run of attention leaves behind: enough to bring back any weight, in O(n) memory a head.
@@ -30,6 +39,8 @@ pub struct Trace {
     pub text: String,
     /// Its tokens.
     pub tokens: Vec<Token>,
+    /// What the encoder of an encoder-decoder read; none for every other model. `text` and `tokens` are then the decoder's.
+    pub encoder: Option<Read>,
     /// Every attention of the run, layers in order.
     pub sites: Vec<Site>,
     /// The version of attnscope that made it.
@@ -57,9 +68,35 @@ impl Trace {
     pub fn new(model: Model, text: String, tokens: Vec<Token>, sites: Vec<Site>) -> Result<Self, Error> {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let isa = Isa::detect().name().to_owned();
-        let trace = Self { model, text, tokens, sites, version, isa };
+        let trace = Self { model, text, tokens, encoder: None, sites, version, isa };
         trace.check()?;
         Ok(trace)
+    }
+
+    /// The same trace of an encoder-decoder, whose encoder read this.
+    ///
+    /// # Errors
+    /// If its tokens are not as many as the keys of the `encoder` and `cross` sites.
+    pub fn with_encoder(self, encoder: Read) -> Result<Self, Error> {
+        let trace = Self { encoder: Some(encoder), ..self };
+        trace.check()?;
+        Ok(trace)
+    }
+
+    /// The tokens that ask, one a row of a map.
+    pub fn query_tokens(&self, kind: SiteKind) -> &[Token] {
+        match (kind, &self.encoder) {
+            (SiteKind::Encoder, Some(read)) => &read.tokens,
+            _ => &self.tokens,
+        }
+    }
+
+    /// The tokens that are asked, one a column of a map: for `cross`, those of another text than the queries.
+    pub fn key_tokens(&self, kind: SiteKind) -> &[Token] {
+        match (kind, &self.encoder) {
+            (SiteKind::Encoder | SiteKind::Cross, Some(read)) => &read.tokens,
+            _ => &self.tokens,
+        }
     }
 
     /// Checks that the pieces fit each other.
@@ -73,15 +110,20 @@ impl Trace {
             if !seen.insert((site.kind, site.layer)) {
                 return Err(Error::Twice { kind: site.kind.name(), layer: site.layer });
             }
-            if site.kind == SiteKind::SelfAttention
-                && (site.q_len(), site.kv_len()) != (self.tokens.len(), self.tokens.len())
-            {
+            // A trace of parts made by hand may have no encoder's tokens; nothing then holds its sites to any.
+            let named = site.kind == SiteKind::SelfAttention || self.encoder.is_some();
+            let got = (site.q_len(), site.kv_len());
+            let want = (self.query_tokens(site.kind).len(), self.key_tokens(site.kind).len());
+            if named && got != want {
                 return Err(Error::Site {
                     site: format!("layer {} {}", site.layer, site.kind),
                     problem: attnscope_kernel::Error::Argument {
                         argument: "(q_len, kv_len)",
-                        got: format!("({}, {})", site.q_len(), site.kv_len()),
-                        want: format!("{}, the number of tokens", self.tokens.len()),
+                        got: format!("{got:?}"),
+                        want: match site.kind {
+                            SiteKind::SelfAttention => format!("{}, the number of tokens", want.0),
+                            _ => format!("{want:?}, the numbers of tokens"),
+                        },
                     },
                 });
             }
@@ -126,25 +168,34 @@ impl Trace {
         Ok((0..site.kv_len()).map(|key| site.v.row(key, kv_head)).collect())
     }
 
-    /// The query that a user means: an integer is always a position, anything else a token's text that occurs once.
+    /// The query that a user means: an integer is always a position, anything else the text of a token that occurs once
+    /// among those that ask.
     ///
     /// # Errors
     /// If there is none such, or several.
-    pub fn find_query(&self, name: &str) -> Result<usize, Error> {
-        tokens::find(&self.tokens, "query", name)
+    pub fn find_query(&self, kind: SiteKind, name: &str) -> Result<usize, Error> {
+        tokens::find(self.query_tokens(kind), "query", name)
     }
 
     /// The key that a user means; see [`Trace::find_query`].
     ///
     /// # Errors
     /// If there is none such, or several.
-    pub fn find_key(&self, name: &str) -> Result<usize, Error> {
-        tokens::find(&self.tokens, "key", name)
+    pub fn find_key(&self, kind: SiteKind, name: &str) -> Result<usize, Error> {
+        tokens::find(self.key_tokens(kind), "key", name)
     }
 
-    pub(crate) fn token(&self, index: usize) -> crate::TokenAt {
-        crate::TokenAt { index, token: self.tokens.get(index).map(|token| token.text.clone()).unwrap_or_default() }
+    pub(crate) fn query_at(&self, kind: SiteKind, index: usize) -> TokenAt {
+        token_at(self.query_tokens(kind), index)
     }
+
+    pub(crate) fn key_at(&self, kind: SiteKind, index: usize) -> TokenAt {
+        token_at(self.key_tokens(kind), index)
+    }
+}
+
+fn token_at(tokens: &[Token], index: usize) -> TokenAt {
+    TokenAt { index, token: tokens.get(index).map(|token| token.text.clone()).unwrap_or_default() }
 }
 
 fn check_head(head: usize, heads: usize) -> Result<(), Error> {

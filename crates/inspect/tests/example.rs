@@ -43,7 +43,10 @@ fn it_is_the_sentence_with_ten_tokens_and_says_that_it_is_made_by_hand() {
 #[test]
 fn it_attends_most_to_robot_and_then_to_patient() {
     let trace = trace(false);
-    let (it, robot) = (trace.find_query("it").unwrap(), trace.find_key("robot").unwrap());
+    let (it, robot) = {
+        let kind = attnscope_inspect::SiteKind::SelfAttention;
+        (trace.find_query(kind, "it").unwrap(), trace.find_key(kind, "robot").unwrap())
+    };
     assert_eq!((it, robot), (6, 1));
     let cell = trace.cell(At::default(), it, robot).unwrap();
     assert!((cell.score - 1.90).abs() <= 0.005, "{}", cell.score);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use attnscope_inspect::{At, Pick, SiteKind, Token, Trace, hidden_code};
+use attnscope_inspect::{At, Pick, Read, SiteKind, Token, Trace, hidden_code};
 use attnscope_kernel::{Bias, Hidden, KeyPadding, Knockout, Params, RelativeBias, Window};
 use common::{SMALL, site, tokens, trace};
 
@@ -64,21 +64,24 @@ fn a_token_is_found_by_position_or_by_a_text_that_occurs_once() {
     (tokens[5], tokens[8], tokens[9]) = (text(" it"), text("it"), text(" 7"));
     let sites = causal().sites;
     let trace = Trace::new(Default::default(), String::new(), tokens, sites).unwrap();
-    assert_eq!(trace.find_query("t1").unwrap(), 1);
-    assert_eq!(trace.find_key("  t1 ").unwrap(), 1);
-    assert_eq!(trace.find_key("[CLS]").unwrap(), 0);
+    assert_eq!(trace.find_query(SiteKind::SelfAttention, "t1").unwrap(), 1);
+    assert_eq!(trace.find_key(SiteKind::SelfAttention, "  t1 ").unwrap(), 1);
+    assert_eq!(trace.find_key(SiteKind::SelfAttention, "[CLS]").unwrap(), 0);
     // An integer is always a position, though a token reads 7 too.
-    assert_eq!(trace.find_query("7").unwrap(), 7);
-    assert_eq!(trace.find_query("10").unwrap(), 10);
-    says(trace.find_query("11"), &["query 11 is out of range", "0 to 10"]);
-    says(trace.find_key("11"), &["key 11 is out of range"]);
-    says(trace.find_key("it"), &["\"it\" occurs 2 times", "positions 5, 8", "position instead"]);
-    says(trace.find_query("robot"), &["no token reads \"robot\"", "\"t1\""]);
-    says(trace.find_query("99999999999999999999999"), &["out of range", "0 to 10"]);
-    says(trace.find_query("-1"), &["no token reads \"-1\""]);
-    says(trace.find_query(""), &["no token reads \"\""]);
+    assert_eq!(trace.find_query(SiteKind::SelfAttention, "7").unwrap(), 7);
+    assert_eq!(trace.find_query(SiteKind::SelfAttention, "10").unwrap(), 10);
+    says(trace.find_query(SiteKind::SelfAttention, "11"), &["query 11 is out of range", "0 to 10"]);
+    says(trace.find_key(SiteKind::SelfAttention, "11"), &["key 11 is out of range"]);
+    says(
+        trace.find_key(SiteKind::SelfAttention, "it"),
+        &["\"it\" occurs 2 times", "positions 5, 8", "position instead"],
+    );
+    says(trace.find_query(SiteKind::SelfAttention, "robot"), &["no token reads \"robot\"", "\"t1\""]);
+    says(trace.find_query(SiteKind::SelfAttention, "99999999999999999999999"), &["out of range", "0 to 10"]);
+    says(trace.find_query(SiteKind::SelfAttention, "-1"), &["no token reads \"-1\""]);
+    says(trace.find_query(SiteKind::SelfAttention, ""), &["no token reads \"\""]);
     // What is quoted cannot do anything to a terminal.
-    says(trace.find_query("\u{1b}[31m\n"), &["\\u{1b}[31m"]);
+    says(trace.find_query(SiteKind::SelfAttention, "\u{1b}[31m\n"), &["\\u{1b}[31m"]);
 }
 
 #[test]
@@ -86,7 +89,7 @@ fn a_long_text_is_not_listed_whole() {
     let len = 500;
     let sizes = common::Sizes { len, layers: 1, ..SMALL };
     let trace = trace(sizes, &Params::for_head_dim(5));
-    let message = trace.find_query("nowhere").unwrap_err().to_string();
+    let message = trace.find_query(SiteKind::SelfAttention, "nowhere").unwrap_err().to_string();
     assert!(message.len() < 600 && message.contains("500 in all"), "{message}");
 }
 
@@ -101,6 +104,36 @@ fn the_range_of_a_cross_attention_is_its_own() {
     says(trace.cell(at, 0, 6), &["key 6 is out of range", "0 to 5"]);
     says(trace.cell(at, 11, 0), &["query 11 is out of range", "0 to 10"]);
     says(trace.cell(At::default(), 0, 0), &["no self attention"]);
+}
+
+/// With what the encoder read, each axis has its own names, and a site must have as many tokens as its text.
+#[test]
+fn each_axis_of_an_encoder_decoder_has_its_own_tokens() {
+    let params = Params::for_head_dim(5);
+    let sites = vec![
+        site(SiteKind::Encoder, 0, 6, 6, SMALL, &params),
+        site(SiteKind::SelfAttention, 0, 11, 11, SMALL, &params),
+        site(SiteKind::Cross, 0, 11, 6, SMALL, &params),
+    ];
+    let trace = Trace::new(Default::default(), String::new(), tokens(11), sites).unwrap();
+    let read = |len: usize| Read {
+        text: "read".to_owned(),
+        tokens: (0..len).map(|index| Token::plain(None, format!("e{index}"))).collect(),
+    };
+    says(trace.clone().with_encoder(read(7)), &["layer 0 encoder", "(6, 6)", "(7, 7)"]);
+    let trace = trace.with_encoder(read(6)).unwrap();
+    assert_eq!(trace.find_key(SiteKind::Cross, "e4").unwrap(), 4);
+    assert_eq!(trace.find_query(SiteKind::Encoder, "e4").unwrap(), 4);
+    says(trace.find_query(SiteKind::Cross, "e4"), &["no token reads \"e4\"", "\"t1\""]);
+    says(trace.find_key(SiteKind::SelfAttention, "e4"), &["no token reads \"e4\""]);
+    says(trace.find_key(SiteKind::Cross, "6"), &["key 6 is out of range", "0 to 5"]);
+    let cell = trace.cell(At { site: SiteKind::Cross, layer: 0, head: 1 }, 1, 4).unwrap();
+    assert_eq!((&*cell.query.token, &*cell.key.token), (" t1", "e4"));
+    let column = trace.column(SiteKind::Cross, 0, Pick::Mean, 4).unwrap();
+    assert_eq!(
+        (&*column.key.token, &*column.strongest[0].token),
+        ("e4", &*trace.tokens[column.strongest[0].index].text)
+    );
 }
 
 #[test]

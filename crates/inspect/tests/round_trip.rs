@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 
 use attnscope_inspect::example::Example;
-use attnscope_inspect::{At, Pick, SiteKind, Trace};
+use attnscope_inspect::{At, Pick, Read, SiteKind, Trace};
 use attnscope_kernel::{Bias, KeyPadding, Knockout, Params, RelativeBias, Segments, Window};
 use common::{SMALL, site, tokens, trace};
 use tempfile::TempDir;
@@ -107,8 +107,12 @@ fn an_encoder_decoder_keeps_its_three_attentions_apart() {
         site(SiteKind::Cross, 0, 11, 6, SMALL, &params),
     ];
     let trace = Trace::new(Default::default(), String::new(), tokens(11), sites).unwrap();
+    same(&trace, &kept(&trace));
+    let read = Read { text: "what the encoder read".to_owned(), tokens: tokens(6) };
+    let trace = trace.with_encoder(read.clone()).unwrap();
     let again = kept(&trace);
     same(&trace, &again);
+    assert_eq!(again.encoder, Some(read));
     let lens = |kind| {
         let site = again.site(kind, 0).unwrap();
         (site.q_len(), site.kv_len())

@@ -1,11 +1,14 @@
 //! The one place where every family's attention passes through: cache, kernel, trace.
 
+use std::sync::Arc;
+
 use attnscope_candle::with_view;
 use attnscope_inspect::{Site, SiteKind, Tensor as Kept};
-use attnscope_kernel::{Forward, Isa, Params, View, forward};
+use attnscope_kernel::{Forward, Isa, KeyPadding, Params, View, forward};
 use candle_core::Tensor;
 
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 
 /// Which layers' attention a run keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub enum Keep {
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     layers: Vec<Layer>,
+    /// What the decoder of an encoder-decoder attends to beside its own text.
+    memory: Option<Arc<Memory>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -34,6 +39,11 @@ struct Layer {
 }
 
 impl Cache {
+    /// The cache of a decoder that has read nothing yet, and attends to what its encoder made of a text.
+    pub fn after(memory: Arc<Memory>) -> Self {
+        Self { layers: Vec::new(), memory: Some(memory) }
+    }
+
     /// How many tokens it holds.
     pub fn len(&self) -> usize {
         self.layers.first().map_or(0, |layer| layer.len)
@@ -74,6 +84,12 @@ pub struct Run<'a> {
     pub sites: Vec<Site>,
     /// Whether no position hears any other: every attention hands over nothing at all.
     pub deaf: bool,
+    /// Which sentence each token is of, from 0, for models that tell sentences apart; none where all are of the first.
+    pub types: Option<Vec<u32>>,
+    /// Which tokens are no padding; none where all are. Without a cache only.
+    pub real: Option<Vec<bool>>,
+    /// What the decoder of an encoder-decoder attends to beside its own text; if none, what its cache has.
+    pub memory: Option<Arc<Memory>>,
     /// Where the vectors of every token before each layer, and after the last, are kept: (len, hidden) each.
     pub states: Option<&'a mut Vec<Tensor>>,
 }
@@ -81,7 +97,17 @@ pub struct Run<'a> {
 impl<'a> Run<'a> {
     /// A run that keeps `keep` and reuses nothing.
     pub fn keeping(keep: Keep) -> Self {
-        Self { cache: None, keep, progress: &|_, _| true, sites: Vec::new(), deaf: false, states: None }
+        Self {
+            cache: None,
+            keep,
+            progress: &|_, _| true,
+            sites: Vec::new(),
+            deaf: false,
+            types: None,
+            real: None,
+            memory: None,
+            states: None,
+        }
     }
 
     /// How many tokens came before this run.
@@ -101,20 +127,52 @@ impl<'a> Run<'a> {
     /// # Errors
     /// [`Error::Stopped`], if whoever asked for the run no longer wants it.
     pub(crate) fn layer_done(&self, layer: usize, layers: usize) -> Result<bool> {
-        if !(self.progress)(layer + 1, layers) {
-            return Err(Error::Stopped);
-        }
+        self.passed(layer + 1, layers)?;
         Ok(self.keep != Keep::Only(layer))
     }
 
-    /// Attention of one layer. `q` is (1, len, q_heads, head_dim), `k` and `v` (1, len, kv_heads, head_dim); the
+    /// The same of a model with two stacks of layers: how many of all of them are done.
+    ///
+    /// # Errors
+    /// As [`Run::layer_done`].
+    pub(crate) fn passed(&self, done: usize, all: usize) -> Result<()> {
+        if (self.progress)(done, all) { Ok(()) } else { Err(Error::Stopped) }
+    }
+
+    /// What the encoder made of its text.
+    ///
+    /// # Errors
+    /// If there was none.
+    pub(crate) fn memory(&self) -> Result<Arc<Memory>> {
+        let cached = || self.cache.as_ref().and_then(|cache| cache.memory.clone());
+        self.memory.clone().or_else(cached).ok_or_else(|| {
+            Error::Text("this model has an encoder, which must read a text before its decoder can".to_owned())
+        })
+    }
+
+    /// The only attention of a layer, see [`Run::attend_at`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn attend(
+        &mut self,
+        layer: usize,
+        q: &Tensor,
+        k: &Tensor,
+        v: &Tensor,
+        params: &Params,
+    ) -> Result<Tensor> {
+        self.attend_at((SiteKind::SelfAttention, layer), q, k, v, params)
+    }
+
+    /// One attention of one layer. `q` is (1, len, q_heads, head_dim), `k` and `v` (1, len, kv_heads, head_dim); the
     /// answer is (len, q_heads * v_head_dim).
     ///
     /// # Errors
     /// If the shapes do not fit each other.
-    pub(crate) fn attend(
+    pub(crate) fn attend_at(
         &mut self,
-        layer: usize,
+        (kind, layer): (SiteKind, usize),
         q: &Tensor,
         k: &Tensor,
         v: &Tensor,
@@ -125,13 +183,18 @@ impl<'a> Run<'a> {
         if self.deaf {
             return Ok(Tensor::zeros((len, q_heads * v_dim), q.dtype(), q.device())?);
         }
+        let memory = if kind == SiteKind::Cross { Some(self.memory()?) } else { None };
+        let real = memory.as_ref().map_or(&self.real, |memory| memory.real());
+        let padded =
+            real.as_ref().map(|real| Params { key_padding: Some(KeyPadding::new(real.as_slice())), ..params.clone() });
+        let params = padded.as_ref().unwrap_or(params);
         let isa = Isa::detect();
         let keep = self.keep == Keep::All || self.keep == Keep::Only(layer);
         let on_views = |k: View, v: View| -> Result<(Forward, Option<Site>)> {
             let (done, kept_q) = with_view(q, |q| (forward(q, k, v, params, isa), keep.then(|| gather(q))))?;
             let done = done.map_err(attnscope_inspect::Error::from)?;
             let site = kept_q.map(|kept_q| Site {
-                kind: SiteKind::SelfAttention,
+                kind,
                 layer,
                 params: params.clone(),
                 q: Kept::new(kept_q, [len, q_heads, head_dim]),
@@ -142,7 +205,8 @@ impl<'a> Run<'a> {
             });
             Ok((done, site))
         };
-        let (done, site) = match &mut self.cache {
+        // What a decoder's text leaves is kept for the tokens to come; what an encoder makes of its text, in the memory.
+        let (done, site) = match self.cache.as_mut().filter(|_| kind == SiteKind::SelfAttention) {
             None => with_view(k, |k| with_view(v, |v| on_views(k, v)))???,
             Some(cache) => {
                 cache.layers.resize_with(cache.layers.len().max(layer + 1), Layer::default);

@@ -1,8 +1,12 @@
 //! One file a family: its configuration, its weights, its forward pass.
 
 mod activation;
+mod albert;
+mod bart;
 mod bert;
 mod decoder_keys;
+mod distilbert;
+mod embedding;
 mod gemma;
 mod gpt2;
 mod gpt_neox;
@@ -10,11 +14,16 @@ mod keys;
 mod layers;
 pub(crate) mod llama;
 mod mistral;
+mod modernbert;
+mod parts;
 mod phi3;
+mod post_norm;
 mod qwen2;
 mod qwen3;
+mod roberta;
 mod rotary;
 mod smollm3;
+mod t5;
 mod table;
 
 use candle_core::Tensor;
@@ -58,13 +67,40 @@ pub(crate) trait Family: Send + Sync {
 
     /// (n, hidden) -> (n, vocab); none for a model without a language head.
     fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>>;
+
+    /// How many token types it knows: 1 where it does not tell sentences apart.
+    fn types(&self) -> usize {
+        1
+    }
+
+    /// The encoder of an encoder-decoder, whose decoder all of the above is; none for other families.
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        None
+    }
 }
 
-/// A linear layer: `{name}.weight` (out, inp), and `{name}.bias` (out) where there is one.
+/// The half of an encoder-decoder that reads a text for the other half.
+pub(crate) trait Encoder {
+    /// Reads a text. The answer is (len, hidden), after the last norm.
+    fn encode(&self, ids: &[u32], run: &mut Run) -> Result<Tensor>;
+
+    /// The id with which every text of the decoder begins.
+    fn start(&self) -> u32;
+
+    /// Its number of layers.
+    fn layers(&self) -> usize;
+}
+
+/// A linear layer: `{name}.weight` (out, inp), and `{name}.bias` (out) where there is one. A bias that the configuration does
+/// not speak of is refused.
 pub(crate) fn linear(weights: &Weights, name: &str, inp: usize, out: usize, bias: bool) -> Result<Linear> {
     let weight = weights.get(&format!("{name}.weight"), &[out, inp])?;
-    let bias = bias.then(|| weights.get(&format!("{name}.bias"), &[out])).transpose()?;
-    Ok(Linear::new(weight, bias))
+    let name = format!("{name}.bias");
+    if !bias {
+        weights.unspoken(&name)?;
+        return Ok(Linear::new(weight, None));
+    }
+    Ok(Linear::new(weight, Some(weights.get(&name, &[out])?)))
 }
 
 /// Applies a linear layer and splits the result into heads: (len, inp) -> (1, len, heads, head_dim).
@@ -73,10 +109,14 @@ pub(crate) fn heads(layer: &Linear, x: &Tensor, heads: usize, head_dim: usize) -
     Ok(layer.forward(x)?.reshape((1, len, heads, head_dim))?)
 }
 
-/// `{name}.weight` and `{name}.bias`, (size).
+/// `{name}.weight` and `{name}.bias`, (size); files that came from TensorFlow call them `gamma` and `beta`.
 pub(crate) fn layer_norm(weights: &Weights, name: &str, size: usize, eps: f64) -> Result<LayerNorm> {
-    let part = |part: &str| weights.get(&format!("{name}.{part}"), &[size]);
-    Ok(LayerNorm::new(part("weight")?, part("bias")?, eps))
+    let part = |part: &str, older: &str| {
+        let older = format!("{name}.{older}");
+        let name = if weights.has(&older) { older } else { format!("{name}.{part}") };
+        weights.get(&name, &[size])
+    };
+    Ok(LayerNorm::new(part("weight", "gamma")?, part("bias", "beta")?, eps))
 }
 
 /// The prefix under which a checkpoint has a tensor; the first where it has it under none.

@@ -1,6 +1,5 @@
 //! Text that goes on, one token after another, with a key-value cache.
 
-use crate::attend::Cache;
 use crate::error::{Error, Result};
 use crate::model::{Model, Prompt};
 
@@ -32,9 +31,9 @@ impl Model {
         options: Greedy,
         mut each: impl FnMut(&Generated) -> bool,
     ) -> Result<Vec<u32>> {
-        let read = self.ids(prompt)?;
+        let (mut cache, read) = self.begin(prompt)?;
         let room = self.shape().context - read.len();
-        let (mut cache, mut next, mut new) = (Cache::default(), read, Vec::new());
+        let (mut next, mut new) = (read, Vec::new());
         let mut shown = 0;
         while new.len() < options.max_tokens.min(room) {
             let logits = self.next_logits(&next, &mut cache)?;

@@ -19,7 +19,7 @@ const NOTHING: &str = "there is no token to read";
 pub struct Model {
     name: String,
     entry: &'static Entry,
-    family: Box<dyn Family>,
+    pub(crate) family: Box<dyn Family>,
     tokenizer: Tokenizer,
     files: Vec<PathBuf>,
     sha256: OnceLock<Option<String>>,
@@ -47,6 +47,29 @@ pub enum Prompt {
     Text(String),
     /// Token ids, taken as they are.
     Ids(Vec<u32>),
+    /// Two texts read as one, as the model's tokenizer puts them together; models of one text only.
+    Pair(String, String),
+    /// Token ids with what is known of each.
+    Tokens(Reading),
+    /// For an encoder-decoder: what its encoder reads, and what its decoder does. A text for the decoder is read as in
+    /// training, after the mark that begins one and without the mark that ends one; ids are taken as they are.
+    Halves {
+        /// For the encoder.
+        encoder: Box<Prompt>,
+        /// For the decoder.
+        decoder: Box<Prompt>,
+    },
+}
+
+/// Tokens to read, and what is known of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Their ids.
+    pub ids: Vec<u32>,
+    /// Which sentence each is of, from 0; none where all are of the first.
+    pub types: Option<Vec<u32>>,
+    /// Which are tokens and no padding; none where all are.
+    pub real: Option<Vec<bool>>,
 }
 
 impl Model {
@@ -107,14 +130,35 @@ impl Model {
     /// # Errors
     /// Saying which of these it is, and the numbers.
     pub fn ids(&self, prompt: &Prompt) -> Result<Vec<u32>> {
-        let Shape { vocab, context, .. } = self.shape();
-        let ids = match prompt {
-            Prompt::Text(text) if text.trim().is_empty() => {
+        Ok(self.reading(prompt)?.ids)
+    }
+
+    /// The tokens of a prompt, checked likewise; of an encoder-decoder's two, the encoder's.
+    ///
+    /// # Errors
+    /// As [`Model::ids`].
+    pub fn reading(&self, prompt: &Prompt) -> Result<Reading> {
+        let reading = match prompt {
+            Prompt::Text(text) | Prompt::Pair(text, _) | Prompt::Pair(_, text) if text.trim().is_empty() => {
                 return Err(Error::Text("the text is empty; give one with --text or --file".to_owned()));
             }
-            Prompt::Text(text) => self.tokenizer.encode(text)?,
-            Prompt::Ids(ids) => ids.clone(),
+            Prompt::Text(text) => Reading { ids: self.tokenizer.encode(text)?, ..Reading::default() },
+            Prompt::Ids(ids) => Reading { ids: ids.clone(), ..Reading::default() },
+            Prompt::Pair(first, second) => {
+                let (ids, types) = self.tokenizer.encode_pair(first, second)?;
+                // A tokenizer numbers the two also for models that do not tell them apart.
+                Reading { ids, types: (self.family.types() > 1).then_some(types), real: None }
+            }
+            Prompt::Tokens(reading) => reading.clone(),
+            Prompt::Halves { encoder, .. } => self.reading(encoder)?,
         };
+        self.check_ids(&reading.ids)?;
+        Ok(reading)
+    }
+
+    /// Something to read, nothing beyond the vocabulary or the context.
+    pub(crate) fn check_ids(&self, ids: &[u32]) -> Result<()> {
+        let Shape { vocab, context, .. } = self.shape();
         if ids.is_empty() {
             return Err(Error::Text(NOTHING.to_owned()));
         }
@@ -124,7 +168,7 @@ impl Model {
         if ids.len() > context {
             return Err(too_long(ids.len(), context));
         }
-        Ok(ids)
+        Ok(())
     }
 
     /// Reads a prompt and keeps its attention. `progress` is called after each layer with (done, in all), and stops
@@ -138,15 +182,53 @@ impl Model {
         keep: Keep,
         progress: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<Trace> {
-        let ids = self.ids(prompt)?;
-        let mut run = Run { progress, ..Run::keeping(keep) };
+        if self.family.encoder().is_some() {
+            return self.trace_halves(prompt, keep, progress);
+        }
+        if matches!(prompt, Prompt::Halves { .. }) {
+            let name = &self.name;
+            return Err(Error::Text(format!(
+                "{name} has no encoder and decoder: it reads one text; leave out --target"
+            )));
+        }
+        let Reading { ids, types, real } = self.reading(prompt)?;
+        let mut run = Run { progress, types, real, ..Run::keeping(keep) };
         self.hidden(&ids, &mut run)?;
-        let text = match prompt {
-            Prompt::Text(text) => text.clone(),
-            Prompt::Ids(ids) => self.tokenizer.decode(ids)?,
-        };
-        let about = About { name: self.name.clone(), family: self.entry.family.to_owned(), ..About::default() };
-        Ok(Trace::new(about, text, self.tokenizer.tokens(&ids), run.sites)?)
+        let tokens = self.tokenizer.tokens(&ids);
+        Ok(Trace::new(self.about(), self.text_of(prompt, &ids)?, tokens, run.sites)?)
+    }
+
+    /// That what is known of tokens is known of each, and means something to this model.
+    pub(crate) fn check_known(&self, len: usize, run: &Run) -> Result<()> {
+        let (types, real) = (run.types.as_deref(), run.real.as_deref());
+        for (what, known) in [("token types", types.map(<[u32]>::len)), ("marks of padding", real.map(<[bool]>::len))] {
+            if let Some(known) = known.filter(|known| *known != len) {
+                return Err(Error::Text(format!("{len} tokens have {known} {what}")));
+            }
+        }
+        let known = self.family.types();
+        match types.and_then(|types| types.iter().find(|of| **of as usize >= known)) {
+            None => Ok(()),
+            Some(_) if known == 1 => Err(Error::Text("this model knows no token types; leave them out".to_owned())),
+            Some(wrong) => {
+                let last = known - 1;
+                Err(Error::Text(format!("token type {wrong} is out of range: this model knows types 0 to {last}")))
+            }
+        }
+    }
+
+    /// What a trace says of it.
+    pub(crate) fn about(&self) -> About {
+        About { name: self.name.clone(), family: self.entry.family.to_owned(), ..About::default() }
+    }
+
+    /// The text of a prompt, or of the ids that it is.
+    pub(crate) fn text_of(&self, prompt: &Prompt, ids: &[u32]) -> Result<String> {
+        match prompt {
+            Prompt::Text(text) => Ok(text.clone()),
+            Prompt::Pair(first, second) => Ok(format!("{first} {second}")),
+            _ => self.tokenizer.decode(ids),
+        }
     }
 
     /// The vectors of every token after the last layer and its norm, (len, hidden). `ids` follow what the run's
@@ -163,10 +245,12 @@ impl Model {
         if before + ids.len() > context {
             return Err(too_long(before + ids.len(), context));
         }
-        if run.cache.is_some() && (!causal || run.deaf || matches!(run.keep, Keep::Only(_))) {
-            let why = "a cache serves causal models only, in runs through all layers with all their attention";
+        if run.cache.is_some() && (!causal || run.deaf || run.real.is_some() || matches!(run.keep, Keep::Only(_))) {
+            let why =
+                "a cache serves causal models only, in runs through all layers with all their attention and no padding";
             return Err(Error::Text(why.to_owned()));
         }
+        self.check_known(ids.len(), run)?;
         let hidden = self.family.hidden(ids, run);
         if let (Err(_), Some(cache)) = (&hidden, &mut run.cache) {
             cache.truncate(before);

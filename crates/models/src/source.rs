@@ -87,9 +87,9 @@ impl Source {
             Self::Model(model) => {
                 native(&ask, model.shape().causal)?;
                 if let Keep::Only(layer) = ask.keep
-                    && layer >= model.shape().layers
+                    && layer >= model.layers()
                 {
-                    let last = model.shape().layers - 1;
+                    let last = model.layers() - 1;
                     let range = format!("there are layers 0 to {last}");
                     return Err(attnscope_inspect::Error::OutOfRange { what: "layer", got: layer, range }.into());
                 }

@@ -37,6 +37,8 @@ enum Pieces {
     Fallback,
     /// Plain text, `##` where a piece goes on with a word (WordPiece).
     Plain,
+    /// Plain text, U+2581 where there is a blank (SentencePiece).
+    Blanks,
 }
 
 /// A byte BPE, as a GGUF file holds it.
@@ -74,6 +76,7 @@ impl Tokenizer {
         inner.with_padding(None);
         let pieces = match inner.get_decoder() {
             Some(tokenizers::DecoderWrapper::ByteLevel(_)) => Pieces::Bytes,
+            Some(tokenizers::DecoderWrapper::Metaspace(_)) => Pieces::Blanks,
             _ if falls_back(&parsed["decoder"]) => Pieces::Fallback,
             _ => Pieces::Plain,
         };
@@ -144,6 +147,20 @@ impl Tokenizer {
         Ok(self.begin.into_iter().chain(encoding.get_ids().iter().copied()).collect())
     }
 
+    /// The ids of two texts put together as the model expects them, and which of the two each is of, 0 or 1.
+    ///
+    /// # Errors
+    /// If the tokenizer fails.
+    pub fn encode_pair(&self, first: &str, second: &str) -> Result<(Vec<u32>, Vec<u32>)> {
+        let failed = |error: String| Error::Text(format!("this model's tokenizer cannot read the texts: {error}"));
+        let read = caught(|| self.inner.encode((first, second), true));
+        let encoding =
+            read.ok_or_else(|| failed("it is damaged".to_owned()))?.map_err(|error| failed(error.to_string()))?;
+        let marks = self.begin.into_iter();
+        let ids = marks.clone().chain(encoding.get_ids().iter().copied()).collect();
+        Ok((ids, marks.map(|_| 0).chain(encoding.get_type_ids().iter().copied()).collect()))
+    }
+
     /// The id of a text that is exactly one token, marks left aside.
     pub fn one(&self, text: &str) -> Option<u32> {
         match caught(|| self.inner.encode(text, false))?.ok()?.get_ids() {
@@ -211,6 +228,7 @@ impl Tokenizer {
     fn bytes(&self, piece: &str) -> Vec<u8> {
         match self.pieces {
             Pieces::Plain => piece.as_bytes().to_vec(),
+            Pieces::Blanks => piece.replace('\u{2581}', " ").into_bytes(),
             Pieces::Bytes => piece.chars().flat_map(byte_of).collect(),
             Pieces::Fallback => {
                 single_byte(piece).map_or_else(|| piece.replace('\u{2581}', " ").into_bytes(), |byte| vec![byte])

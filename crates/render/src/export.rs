@@ -185,7 +185,7 @@ impl Job<'_> {
             Format::Npz => whole(numbers::map_npz(&grid()?)?),
             Format::Png | Format::Svg | Format::Html => {
                 let len = self.trace.site(place.site, place.layer)?.kv_len();
-                let left_out = self.style.left_out.columns(&self.trace.tokens, len);
+                let left_out = self.style.left_out.columns(self.trace.key_tokens(place.site), len);
                 let from = Source { trace: self.trace, place, wanted: self.wanted, left_out: &left_out };
                 let drawn = picture::map(from, queries.clone(), keys.clone(), self.style)?;
                 // The page shows numbers only where they are few, so only then are they recalled.

@@ -14,11 +14,23 @@ pub(crate) struct Meta<'a> {
     model: About<'a>,
     note: &'a str,
     tokens: Vec<Shown<'a>>,
+    /// What each half of an encoder-decoder read; none for other models. `text` is then the encoder's, the one that was
+    /// asked for, and `tokens` the decoder's, those of the site `self`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoder: Option<Half<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decoder: Option<Half<'a>>,
     sites: Vec<Sizes>,
     isa: &'a str,
     version: &'a str,
     seconds: f64,
     worked: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Half<'a> {
+    text: &'a str,
+    tokens: Vec<Shown<'a>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -68,11 +80,13 @@ impl<'a> Meta<'a> {
         Self {
             id: &kept.id,
             source: &kept.wish.source,
-            text: &trace.text,
+            text: trace.encoder.as_ref().map_or(&trace.text, |read| &read.text),
             kind: kept.kind,
             model: About { name, family, sha256: sha256.as_deref() },
             note,
-            tokens: trace.tokens.iter().map(Shown::of).collect(),
+            tokens: shown(&trace.tokens),
+            encoder: trace.encoder.as_ref().map(|read| Half { text: &read.text, tokens: shown(&read.tokens) }),
+            decoder: trace.encoder.as_ref().map(|_| Half { text: &trace.text, tokens: shown(&trace.tokens) }),
             sites: trace.sites.iter().map(Sizes::of).collect(),
             isa: &trace.isa,
             version: &trace.version,
@@ -80,6 +94,10 @@ impl<'a> Meta<'a> {
             worked: kept.kind == Kind::Example,
         }
     }
+}
+
+fn shown(tokens: &[Token]) -> Vec<Shown<'_>> {
+    tokens.iter().map(Shown::of).collect()
 }
 
 impl<'a> Shown<'a> {

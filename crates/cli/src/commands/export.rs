@@ -67,15 +67,17 @@ fn part(args: &ExportArgs) -> anyhow::Result<Part> {
 fn what(args: &ExportArgs, part: Part, trace: &Trace) -> anyhow::Result<What> {
     let (site, layer, head) = (args.site.kind(), args.layer.unwrap_or(0), args.head.unwrap_or(Pick::Head(0)));
     let place = Place { site, layer, head };
-    let query = || trace.find_query(args.query.as_deref().unwrap_or_default());
-    let key = || trace.find_key(args.key.as_deref().unwrap_or_default());
+    let query = || trace.find_query(site, args.query.as_deref().unwrap_or_default());
+    let key = || trace.find_key(site, args.key.as_deref().unwrap_or_default());
     Ok(match part {
         Part::Map => {
             let found = trace.site(site, layer)?;
             let queries = args.queries.as_ref().map(|span| span.within(found.q_len()));
             let keys = args.keys.as_ref().map(|span| span.within(found.kv_len()));
             if let Some(left_out) = &args.without {
-                left_out.check(&trace.tokens, found.kv_len()).map_err(|problem| anyhow!("--without: {problem}"))?;
+                left_out
+                    .check(trace.key_tokens(site), found.kv_len())
+                    .map_err(|problem| anyhow!("--without: {problem}"))?;
             }
             What::Map { place, queries, keys }
         }

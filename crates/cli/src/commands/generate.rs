@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use anyhow::bail;
-use attnscope_models::{Greedy, Keep, Prompt, Source};
+use attnscope_models::{Greedy, Keep, Source};
 use serde::Serialize;
 
 use crate::args::GenerateArgs;
@@ -28,7 +28,6 @@ pub(crate) fn run(args: GenerateArgs) -> anyhow::Result<()> {
         bail!("--causal and --bidirectional are for the example; leave them out");
     }
     let prompt_ids = model.ids(&prompt)?;
-    let prompt = Prompt::Ids(prompt_ids.clone());
     let (started, mut printed) = (Instant::now(), Ok(()));
     let ids = model.generate(&prompt, Greedy { max_tokens: args.max_tokens }, |new| {
         if !args.json {

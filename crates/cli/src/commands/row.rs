@@ -10,7 +10,7 @@ use crate::output::{self, CAVEAT, number};
 
 pub(crate) fn run(args: RowArgs) -> anyhow::Result<()> {
     let trace = read(&args.reading, Keep::Only(args.place.layer))?;
-    let query = trace.find_query(&args.query)?;
+    let query = trace.find_query(args.place.kind(), &args.query)?;
     let row = trace.picked_row(args.place.kind(), args.place.layer, args.head, query)?;
     if args.json {
         return output::json(&row);
@@ -38,7 +38,7 @@ fn text(row: &Row, trace: &Trace, top: usize) -> Result<String, std::fmt::Error>
     for key in strongest(row, top) {
         let weight = row.weights[key];
         left -= weight;
-        let token = trace.tokens.get(key).map(|token| readable(&token.text)).unwrap_or_default();
+        let token = trace.key_tokens(row.site).get(key).map(|token| readable(&token.text)).unwrap_or_default();
         writeln!(text, "{key:>6} {} {} {}", fit(&token, 16), fit(&number(weight), 9), bar(weight, 40))?;
     }
     let others = row.visible.saturating_sub(top);

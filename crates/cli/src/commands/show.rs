@@ -1,4 +1,4 @@
-use attnscope_inspect::{MapTile, Pick, Token};
+use attnscope_inspect::{MapTile, Pick, SiteKind, Token};
 use attnscope_models::Keep;
 use attnscope_render::heat_map;
 use serde::Serialize;
@@ -12,8 +12,12 @@ use crate::output::{self, CAVEAT};
 struct Map<'a> {
     layer: usize,
     head: Pick,
-    site: attnscope_inspect::SiteKind,
+    site: SiteKind,
+    /// Of the queries.
     tokens: &'a [Token],
+    /// Of the keys, where they are of another text than the queries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_tokens: Option<&'a [Token]>,
     weights: Vec<Vec<Option<f32>>>,
 }
 
@@ -24,9 +28,11 @@ pub(crate) fn run(args: ShowArgs) -> anyhow::Result<()> {
     let tile = trace.picked_tile(kind, layer, args.head, 0..site.q_len(), 0..site.kv_len())?;
     if args.json {
         let weights = rows(&tile);
-        return output::json(&Map { layer, head: args.head, site: kind, tokens: &trace.tokens, weights });
+        let key_tokens = (kind == SiteKind::Cross).then(|| trace.key_tokens(kind));
+        let tokens = trace.query_tokens(kind);
+        return output::json(&Map { layer, head: args.head, site: kind, tokens, key_tokens, weights });
     }
-    let map = heat_map(&tile, &trace.tokens, output::columns(), output::colour());
+    let map = heat_map(&tile, trace.query_tokens(kind), output::columns(), output::colour());
     output::print(&format!("{}\n{map}\n{CAVEAT}\n", title(&trace)))
 }
 

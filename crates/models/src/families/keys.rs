@@ -37,6 +37,12 @@ impl<'a> Keys<'a> {
         self.get(key).map_or(Ok(usual), word)
     }
 
+    pub(crate) fn id_or(&self, key: &str, usual: u32) -> Result<u32, String> {
+        let Some(value) = self.get(key) else { return Ok(usual) };
+        let id = value.as_u64().and_then(|id| u32::try_from(id).ok());
+        id.ok_or_else(|| format!("{key} must be a token id, not {value}"))
+    }
+
     /// One of a few words, each with what it means.
     pub(crate) fn one_of<T: Copy>(&self, key: &str, usual: &'a str, known: &[(&str, T)]) -> Result<T, String> {
         let word = self.word_or(key, usual)?;

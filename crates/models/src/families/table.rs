@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Family, bert, gemma, gpt_neox, gpt2, llama, mistral, phi3, qwen2, qwen3, smollm3};
+use super::{
+    Family, albert, bart, bert, distilbert, gemma, gpt_neox, gpt2, llama, mistral, modernbert, phi3, qwen2, qwen3,
+    roberta, smollm3, t5,
+};
 use crate::error::Result;
 use crate::weights::Weights;
 
@@ -48,7 +51,15 @@ pub const FAMILIES: &[Entry] = &[
     decoder("gemma3", &["gemma3_text"], gemma::from_hf_3).proven_on(&["tiny/gemma3-base", "tiny/gemma3-lm"]),
     decoder("gpt_neox", &["gpt_neox"], gpt_neox::from_hf)
         .proven_on(&["tiny/gpt_neox-parallel", "tiny/gpt_neox-serial"]),
-    encoder("bert", &["bert"], bert::from_hf).proven_on(&["all-MiniLM-L6-v2"]),
+    encoder("bert", &["bert"], bert::from_hf).proven_on(&["all-MiniLM-L6-v2", "tiny/bert-base", "tiny/bert-mlm"]),
+    encoder("distilbert", &["distilbert"], distilbert::from_hf)
+        .proven_on(&["tiny/distilbert-base", "tiny/distilbert-mlm"]),
+    encoder("roberta", &["roberta"], roberta::from_hf).proven_on(&["tiny/roberta-mlm"]),
+    encoder("albert", &["albert"], albert::from_hf).proven_on(&["tiny/albert-groups", "tiny/albert-mlm"]),
+    encoder("modernbert", &["modernbert"], modernbert::from_hf)
+        .proven_on(&["tiny/modernbert-base", "tiny/modernbert-mlm"]),
+    decoder("t5", &["t5"], t5::from_hf).proven_on(&["tiny/t5-gated", "tiny/t5-relu"]),
+    decoder("bart", &["bart"], bart::from_hf).proven_on(&["tiny/bart-base", "tiny/bart-lm"]),
 ];
 
 type FromHf = fn(&Value) -> Result<Build, String>;

@@ -171,7 +171,7 @@ fn what_is_not_computed_yet_is_refused_and_named() {
     llama("hidden_act", json!("mish"), &["hidden_act \"mish\"", "not supported", "silu"]);
     llama("rope_scaling", json!({"rope_type": "mrope", "factor": 4.0}), &["\"mrope\"", "not supported", "yarn"]);
     llama("rope_scaling", json!({"type": "axial", "factor": 4.0}), &["\"axial\"", "not supported", "linear"]);
-    bert("hidden_act", json!("relu"), &["hidden_act \"relu\"", "not supported", "gelu"]);
+    bert("hidden_act", json!("tanh"), &["hidden_act \"tanh\"", "not supported", "gelu"]);
     bert("position_embedding_type", json!("relative_key"), &["\"relative_key\"", "not supported", "absolute"]);
 }
 

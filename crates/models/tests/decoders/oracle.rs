@@ -105,7 +105,8 @@ fn the_table_names_every_checkpoint() {
     }
     for entry in FAMILIES {
         for name in entry.proven_on.iter().filter_map(|name| name.strip_prefix("tiny/")) {
-            assert!(Tiny::named(name).path.join("expected.safetensors").exists(), "{name}");
+            let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tiny").join(name);
+            assert!(folder.join("expected.safetensors").exists(), "{name}");
         }
     }
 }

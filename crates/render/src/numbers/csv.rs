@@ -9,10 +9,10 @@ use crate::escape::one_line;
 
 /// A map: a line a query, a column a key, both with position and token.
 pub(crate) fn map_csv(grid: &Grid) -> Result<String, fmt::Error> {
-    let tokens = &grid.trace.tokens;
+    let (tokens, asked) = (grid.trace.query_tokens(grid.place.site), grid.trace.key_tokens(grid.place.site));
     let mut out = String::from("query,token");
     for key in grid.keys.clone() {
-        let token = tokens.get(key).map(|token| one_line(&token.text)).unwrap_or_default();
+        let token = asked.get(key).map(|token| one_line(&token.text)).unwrap_or_default();
         // The position comes first, so a spreadsheet never takes it for a formula.
         write!(out, ",{}", Field(&format!("{key} {token}")))?;
     }
@@ -33,7 +33,7 @@ pub(crate) fn row_csv(trace: &Trace, row: &Row) -> Result<String, fmt::Error> {
     for (key, weight) in row.weights.iter().enumerate() {
         let hidden = row.mask[key];
         let (weight, score) = (Number(hidden.is_none().then_some(*weight)), row.scores.as_ref().map(|all| all[key]));
-        let token = token(&trace.tokens, key);
+        let token = token(trace.key_tokens(row.site), key);
         write!(out, "{key},{token},{weight},{},{}\r\n", Number(score), hidden.unwrap_or_default())?;
     }
     if let Some(sink) = row.sink {
@@ -47,7 +47,7 @@ pub(crate) fn column_csv(trace: &Trace, column: &Column) -> Result<String, fmt::
     let mut out = String::from("query,token,weight,hidden\r\n");
     for (query, weight) in column.weights.iter().enumerate() {
         let hidden = column.mask[query];
-        let token = token(&trace.tokens, query);
+        let token = token(trace.query_tokens(column.site), query);
         write!(
             out,
             "{query},{token},{},{}\r\n",

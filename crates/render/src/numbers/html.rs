@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use attnscope_inspect::{HeadStats, Trace};
+use attnscope_inspect::{HeadStats, Token, Trace};
 
 use super::Grid;
 use crate::escape::{Escaped, one_line};
@@ -76,16 +76,17 @@ fn head(title: &str, theme: Theme) -> Result<String, fmt::Error> {
 fn table(out: &mut String, grid: &Grid) -> fmt::Result {
     out.push_str("<h2>The weights</h2>\n<p>Queries down, keys across. A dash is a hidden key; point at it to see why, and at a number for all of its digits.</p>\n");
     out.push_str("<div class=\"table\"><table>\n<thead><tr><td></td>");
-    let named = |index: usize| {
-        let Label { token, index } = Label::new(&grid.trace.tokens, index);
+    let (ask, asked) = (grid.trace.query_tokens(grid.place.site), grid.trace.key_tokens(grid.place.site));
+    let named = |tokens: &[Token], index: usize| {
+        let Label { token, index } = Label::new(tokens, index);
         format!("{} <small>{index}</small>", Escaped(&token))
     };
     for key in grid.keys.clone() {
-        write!(out, "<th scope=\"col\">{}</th>", named(key))?;
+        write!(out, "<th scope=\"col\">{}</th>", named(asked, key))?;
     }
     out.push_str("</tr></thead>\n<tbody>\n");
     for (query, cells) in grid.rows() {
-        write!(out, "<tr><th scope=\"row\">{}</th>", named(query))?;
+        write!(out, "<tr><th scope=\"row\">{}</th>", named(ask, query))?;
         for cell in cells {
             match cell {
                 Ok(weight) => write!(out, "<td title=\"{weight:e}\">{weight:.4}</td>")?,

@@ -14,7 +14,11 @@ struct Map<'a> {
     /// [first, one after the last].
     queries: [usize; 2],
     keys: [usize; 2],
+    /// Of the queries.
     tokens: &'a [Token],
+    /// Of the keys, where they are of another text than the queries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_tokens: Option<&'a [Token]>,
     weights: Vec<Vec<Option<f64>>>,
 }
 
@@ -28,7 +32,8 @@ pub(crate) fn map_json(grid: &Grid) -> Result<Vec<u8>, serde_json::Error> {
         site: grid.place.site,
         queries: [queries.start, queries.end],
         keys: [keys.start, keys.end],
-        tokens: &grid.trace.tokens,
+        tokens: grid.trace.query_tokens(grid.place.site),
+        key_tokens: (grid.place.site == SiteKind::Cross).then(|| grid.trace.key_tokens(grid.place.site)),
         weights: grid.rows().map(|(_, cells)| cells.map(Result::ok).collect()).collect(),
     })
 }

@@ -4,7 +4,7 @@
 use std::io::{Cursor, Write};
 use std::ops::Range;
 
-use attnscope_inspect::{Cell, Column, HeadStats, Pick, Row, Site, Tensor, Trace};
+use attnscope_inspect::{Cell, Column, HeadStats, Pick, Row, Site, SiteKind, Tensor, Token, Trace};
 use serde::Serialize;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -32,10 +32,14 @@ impl Npz {
         self.put(name, &npy::text(&serde_json::to_string(value)?))
     }
 
-    /// The tokens' texts, and what the file is of.
+    /// The tokens' texts, `key_tokens` apart where keys are of another text than queries, and what the file is of.
     fn put_source(&mut self, trace: &Trace, place: Option<Place>) -> Result<(), Error> {
-        let tokens: Vec<&str> = trace.tokens.iter().map(|token| token.text.as_str()).collect();
-        self.put_json("tokens", &tokens)?;
+        let texts = |tokens: &[Token]| tokens.iter().map(|token| token.text.clone()).collect::<Vec<_>>();
+        let kind = place.map_or(SiteKind::SelfAttention, |place| place.site);
+        self.put_json("tokens", &texts(trace.query_tokens(kind)))?;
+        if kind == SiteKind::Cross {
+            self.put_json("key_tokens", &texts(trace.key_tokens(kind)))?;
+        }
         let about = About {
             model: &trace.model.name,
             note: &trace.model.note,

@@ -1,6 +1,6 @@
 //! A cell worked out, a step a line: the two vectors, their products, the score, the weight, and what it moves.
 
-use attnscope_inspect::{At, Cell, Pick, Trace};
+use attnscope_inspect::{At, Cell, Pick, Token, Trace};
 
 use super::hidden::word;
 use super::label::Label;
@@ -33,11 +33,12 @@ pub(crate) fn cell(
     let place = Place { site: at.site, layer: at.layer, head: Pick::Head(at.head) };
     let mut page = Page::new(style.theme, MARGIN + MIDDLE + BAR + MARGIN);
     let inks = page.inks;
-    let name = |index: usize| {
-        let Label { token, index } = Label::new(&trace.tokens, index);
+    let name = |tokens: &[Token], index: usize| {
+        let Label { token, index } = Label::new(tokens, index);
         format!("{index} “{token}”")
     };
-    let who = format!("How much query {} attends to key {}.", name(query), name(key));
+    let (asks, asked) = (name(trace.query_tokens(at.site), query), name(trace.key_tokens(at.site), key));
+    let who = format!("How much query {asks} attends to key {asked}.");
     let shared = if cell.head == cell.kv_head { String::new() } else { format!(" (reads kv head {})", cell.kv_head) };
     let dimensions = cell.products.len().max(cell.v.len());
     let note = (dimensions > SHOWN)

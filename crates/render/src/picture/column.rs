@@ -10,10 +10,10 @@ use crate::paint::Scene;
 /// A column: who listens to one key. Gives the scene and, where not every query has a bar, a sentence that says so.
 pub(crate) fn column(trace: &Trace, place: Place, key: usize, style: &Style) -> Result<(Scene, Option<String>), Error> {
     let Column { weights, mask, received, visible, .. } = trace.column(place.site, place.layer, place.head, key)?;
-    let bars = Bars::new(&weights, &mask, |query| Label::new(&trace.tokens, query), "queries");
+    let bars = Bars::new(&weights, &mask, |query| Label::new(trace.query_tokens(place.site), query), "queries");
     let mut page = Page::new(style.theme, bars.width());
     let inks = page.inks;
-    let asked = Label::new(&trace.tokens, key);
+    let asked = Label::new(trace.key_tokens(place.site), key);
     let who = format!("What each query gives to key {} “{}”.", asked.index, asked.token);
     let shown = bars.left_out.as_ref().map(|left_out| format!(" {left_out}")).unwrap_or_default();
     page.head(trace, &format!("{}. {who}{shown}", place.words()));

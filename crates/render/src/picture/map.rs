@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use attnscope_inspect::Trace;
+use attnscope_inspect::{Token, Trace};
 
 use super::field::Field;
 use super::hidden::sentence;
@@ -9,7 +9,7 @@ use super::left_out::words;
 use super::legend::{Legend, legend};
 use super::page::{MARGIN, Page, title};
 use super::scale::Shades;
-use super::{Source, Style};
+use super::{Place, Source, Style};
 use crate::Error;
 use crate::paint::{Anchor, Area, Cells, Item, Scene, Text, ink_on, width};
 
@@ -44,8 +44,8 @@ pub(crate) fn map(
     let scale = style.scale(trace);
     let shades = Shades::new(scale, style.top, &field, from)?;
     let (width, height) = (field.columns as f32 * cell, field.rows as f32 * cell);
-    let down = Labels::new(&trace.tokens, &field.queries, height / field.queries.len() as f32);
-    let across = Labels::new(&trace.tokens, &field.keys, width / field.keys.len() as f32);
+    let down = Labels::new(trace.query_tokens(place.site), &field.queries, height / field.queries.len() as f32);
+    let across = Labels::new(trace.key_tokens(place.site), &field.keys, width / field.keys.len() as f32);
 
     let axis = "query rows ↓";
     let left = (down.token_room + down.index_room + 22.0).max(crate::paint::width(axis, 12.0) + 12.0);
@@ -67,10 +67,10 @@ pub(crate) fn map(
     fill(&mut page, &grid, &field, from, style, &shades);
     mark(&mut page, &grid, &field.keys, from.left_out);
     page.y += height + 16.0;
-    let left_out =
-        (!from.left_out.is_empty()).then(|| words(from.left_out, &trace.tokens, scale.rows(), pooling.is_some()));
+    let left_out = (!from.left_out.is_empty())
+        .then(|| words(from.left_out, trace.key_tokens(place.site), scale.rows(), pooling.is_some()));
     legend(&mut page, x, style, Legend { shades: &shades, hidden: &field.hidden_codes(), left_out });
-    Ok((page.end(title(trace, place), description(trace, &field)), pooling))
+    Ok((page.end(title(trace, place), description(trace, place, &field)), pooling))
 }
 
 fn cell_size(style: &Style, field: &Field) -> Result<f32, Error> {
@@ -181,13 +181,14 @@ fn visible(weight: f32) -> bool {
 }
 
 /// What each cell says of itself when pointed at.
-fn notes(field: &Field, Source { trace, left_out, .. }: Source) -> Vec<String> {
-    let label = |index: usize| {
-        let Label { token, index } = Label::new(&trace.tokens, index);
+fn notes(field: &Field, Source { trace, place, left_out, .. }: Source) -> Vec<String> {
+    let label = |tokens: &[Token], index: usize| {
+        let Label { token, index } = Label::new(tokens, index);
         format!("{index} {token}")
     };
-    let queries: Vec<String> = field.queries.clone().map(label).collect();
-    let keys: Vec<String> = field.keys.clone().map(label).collect();
+    let (ask, asked) = (trace.query_tokens(place.site), trace.key_tokens(place.site));
+    let queries: Vec<String> = field.queries.clone().map(|index| label(ask, index)).collect();
+    let keys: Vec<String> = field.keys.clone().map(|index| label(asked, index)).collect();
     let note = |(at, weight): (usize, &f32)| {
         let (query, key) = (&queries[at / field.columns], &keys[at % field.columns]);
         let column = field.keys.start + at % field.columns;
@@ -233,17 +234,18 @@ fn brief(weight: f32) -> String {
 }
 
 /// The picture for those who cannot see it: its size, and its largest weight.
-fn description(trace: &Trace, field: &Field) -> String {
+fn description(trace: &Trace, place: Place, field: &Field) -> String {
     let size = format!("A map of {} queries (down) by {} keys (across).", field.queries.len(), field.keys.len());
     let largest = field.cells.iter().enumerate().filter(|(_, weight)| visible(**weight));
     let Some((at, weight)) = largest.max_by(|a, b| a.1.total_cmp(b.1)) else { return size };
     if let Some(pooling) = field.pooling() {
         return format!("{size} Pooled: {pooling}. The largest weight is {weight:.4}.");
     }
-    let label = |index: usize| {
-        let Label { token, index } = Label::new(&trace.tokens, index);
+    let label = |tokens: &[Token], index: usize| {
+        let Label { token, index } = Label::new(tokens, index);
         format!("{index} “{token}”")
     };
-    let (query, key) = (field.queries.start + at / field.columns, field.keys.start + at % field.columns);
-    format!("{size} The largest weight is {weight:.4}, from query {} to key {}.", label(query), label(key))
+    let query = label(trace.query_tokens(place.site), field.queries.start + at / field.columns);
+    let key = label(trace.key_tokens(place.site), field.keys.start + at % field.columns);
+    format!("{size} The largest weight is {weight:.4}, from query {query} to key {key}.")
 }

@@ -54,8 +54,12 @@ impl Page {
         self.text((MARGIN, self.y - 3.0), TITLE, Anchor::Start, self.inks.ink, title);
         self.y += 5.0;
         self.words(MARGIN, &sentence(shown), self.inks.ink);
-        if !trace.text.trim().is_empty() {
-            let text = cut(&one_line(trace.text.trim()), WORDS, room - width("“”", WORDS));
+        let read = match &trace.encoder {
+            Some(read) => format!("{} → {}", read.text.trim(), trace.text.trim()),
+            None => trace.text.trim().to_owned(),
+        };
+        if !read.is_empty() {
+            let text = cut(&one_line(&read), WORDS, room - width("“”", WORDS));
             self.y += LEADING;
             self.text((MARGIN, self.y - 4.5), WORDS, Anchor::Start, self.inks.soft, format!("“{text}”"));
         }

@@ -12,10 +12,10 @@ use crate::paint::Scene;
 pub(crate) fn row(trace: &Trace, place: Place, query: usize, style: &Style) -> Result<(Scene, Option<String>), Error> {
     let row = trace.picked_row(place.site, place.layer, place.head, query)?;
     let Row { weights, mask, row_sum, visible, .. } = &row;
-    let bars = Bars::new(weights, mask, |key| Label::new(&trace.tokens, key), "keys");
+    let bars = Bars::new(weights, mask, |key| Label::new(trace.key_tokens(place.site), key), "keys");
     let mut page = Page::new(style.theme, bars.width());
     let inks = page.inks;
-    let asks = Label::new(&trace.tokens, query);
+    let asks = Label::new(trace.query_tokens(place.site), query);
     let spends = if row.due > 0.0 { "spends one unit of attention" } else { "sees no key and attends to nothing" };
     let who = format!("Query {} “{}” {spends}.", asks.index, asks.token);
     let shown = bars.left_out.as_ref().map(|left_out| format!(" {left_out}")).unwrap_or_default();

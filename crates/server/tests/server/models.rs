@@ -1,16 +1,51 @@
 use std::path::Path;
 
 use attnscope_inspect::At;
-use attnscope_models::{Ask, Prompt};
+use attnscope_models::{Ask, Prompt, Source};
 use attnscope_server::Opening;
 use serde_json::json;
 
+use crate::schema::check;
 use crate::small_model::{self, CONTEXT, HEAD_DIM, HEADS, KV_HEADS, LAYERS};
 use crate::support::{Asking, close, entry, numbers};
 
 /// A server of the small model, as `s1`.
 pub(crate) fn asking(folder: &Path) -> Asking {
     Asking::of(vec![entry("s1", Opening::Ready(Box::new(small_model::open(folder))))])
+}
+
+/// The lists of both halves, as the description has them; the older fields are of the decoder and of the text asked for.
+#[tokio::test]
+async fn an_encoder_decoder_has_tokens_for_each_axis() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/tiny/t5-relu");
+    let source = Source::open(folder.to_str().unwrap()).expect("a model");
+    let asking = Asking::of(vec![entry("t5", Opening::Ready(Box::new(source)))]);
+    let meta = asking.make(json!({ "source": "t5", "text": "the robot was tired" })).await;
+    let description: serde_json::Value =
+        serde_json::from_str(include_str!("../../src/openapi.json")).expect("a description");
+    check(&description, &json!({ "$ref": "#/components/schemas/meta" }), &meta).expect("as described");
+    let texts = |tokens: &serde_json::Value| -> Vec<String> {
+        tokens.as_array().unwrap().iter().map(|token| token["text"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(meta["text"], "the robot was tired");
+    assert_eq!((&meta["encoder"]["text"], &meta["decoder"]["tokens"]), (&meta["text"], &meta["tokens"]));
+    assert_eq!(texts(&meta["encoder"]["tokens"]), [" the", " robot", " was", " tired", "</s>"]);
+    assert_eq!(texts(&meta["tokens"])[0], "<pad>");
+    let said = meta["tokens"].as_array().unwrap().len();
+    for site in meta["sites"].as_array().unwrap() {
+        let want = match site["site"].as_str().unwrap() {
+            "encoder" => (5, 5),
+            "cross" => (said, 5),
+            _ => (said, said),
+        };
+        assert_eq!((&site["q_len"], &site["kv_len"]), (&json!(want.0), &json!(want.1)));
+    }
+    let trace = format!("/api/traces/{}", meta["id"].as_str().unwrap());
+    let row = asking.get(&format!("{trace}/row?site=cross&layer=1&head=0&query=0")).await.json();
+    assert_eq!(row["query"]["token"], "<pad>");
+    assert_eq!(row["weights"].as_array().map(Vec::len), Some(5));
+    let cell = asking.get(&format!("{trace}/cell?site=cross&layer=1&head=0&query=0&key=1")).await.json();
+    assert_eq!((&cell["query"]["token"], &cell["key"]["token"]), (&json!("<pad>"), &json!(" robot")));
 }
 
 #[tokio::test]

@@ -1,0 +1,75 @@
+//! Encoder-decoders and pairs of texts on the command line, on tiny models with random weights.
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::{fails, json, printed};
+use tempfile::TempDir;
+
+fn tiny(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/tests/tiny").join(name);
+    path.canonicalize().unwrap().to_str().unwrap().to_owned()
+}
+
+const TEXT: [&str; 4] = ["--text", "The robot was tired.", "--target", "She walked on the moon"];
+
+fn texts(tokens: &serde_json::Value) -> Vec<&str> {
+    tokens.as_array().unwrap().iter().map(|token| token["text"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn each_axis_of_a_cross_attention_has_the_tokens_of_its_text() {
+    let t5 = tiny("t5-relu");
+    let cross = [&TEXT[..], &["--site", "cross", "--layer", "2", "--head", "1"]].concat();
+    let map = json(&[&["show", &t5], &cross[..]].concat());
+    assert_eq!(texts(&map["tokens"]), ["<pad>", " she", " walked", " on", " the", " moon"]);
+    assert_eq!(texts(&map["key_tokens"]), [" the", " robot", " was", " tired", ".", "</s>"]);
+    let own = json(&[&["show", &t5], &TEXT[..]].concat());
+    assert_eq!((&own["tokens"], &own["key_tokens"]), (&map["tokens"], &serde_json::Value::Null));
+
+    let cell = json(&[&["cell", &t5], &cross[..], &["--query", "moon", "--key", "robot"]].concat());
+    assert_eq!((&cell["query"]["index"], &cell["key"]["index"]), (&5.into(), &1.into()));
+    assert_eq!((&cell["query"]["token"], &cell["key"]["token"]), (&" moon".into(), &" robot".into()));
+    assert!((cell["weight"].as_f64().unwrap() - map["weights"][5][1].as_f64().unwrap()).abs() < 1e-6);
+    let row = printed(&[&["row", &t5], &cross[..], &["--query", "moon"]].concat());
+    assert!(row.contains("robot") && !row.contains("walked"), "{row}");
+    fails(&[&["row", &t5], &cross[..], &["--query", "robot"]].concat(), &["no token reads \"robot\"", "\"moon\""]);
+}
+
+#[test]
+fn a_kept_trace_and_its_pictures_name_both_texts() {
+    let folder = TempDir::new().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let kept = json(&[&["trace", &tiny("bart-lm")], &TEXT[..], &["-o", &file("t.safetensors")]].concat());
+    assert_eq!(kept["sites"], 8);
+    let place = ["--site", "cross", "--layer", "1"];
+    for name in ["map.csv", "map.svg"] {
+        printed(&[&["export", &file("t.safetensors"), "-o", &file(name)], &place[..]].concat());
+    }
+    let csv = std::fs::read_to_string(file("map.csv")).unwrap();
+    let (head, rows) = csv.split_once("\r\n").unwrap();
+    // The encoder's tokens across, the decoder's down.
+    assert!(head.contains(",1 T,") && !head.contains(" S,"), "{head}");
+    assert!(rows.contains("\n2,S,") && !rows.contains(",T,"), "{rows}");
+    let svg = std::fs::read_to_string(file("map.svg")).unwrap();
+    assert!(svg.contains("The robot was tired. → She walked on the moon"));
+}
+
+#[test]
+fn pairs_and_targets_are_for_models_that_read_them() {
+    let (bert, t5) = (tiny("bert-base"), tiny("t5-relu"));
+    let pair = json(&["show", &bert, "--text", "He said", "--second", "They would know"]);
+    let tokens = ["[CLS]", "he", "said", "[SEP]", "they", "would", "know", "[SEP]"];
+    assert_eq!(texts(&pair["tokens"]), tokens);
+    fails(&["show", &bert, "--text", "He", "--target", "said"], &["no encoder and decoder", "--target"]);
+    fails(&["show", &bert, "--second", "He said"], &["--second", "--text"]);
+    fails(&["show", "example", "--target", "it"], &["worked example", "text of its own"]);
+    let ids = json(&["show", &t5, "--text", "the robot", "--target-ids", "0,5"]);
+    assert_eq!(ids["tokens"].as_array().unwrap().len(), 2);
+    // Without a target, what the model itself says.
+    let said = json(&["generate", &t5, "--text", "the robot", "--max-tokens", "3"]);
+    let own = json(&["show", &t5, "--text", "the robot"]);
+    let read: Vec<_> = own["tokens"].as_array().unwrap().iter().skip(1).take(3).map(|token| &token["id"]).collect();
+    assert_eq!(read, said["ids"].as_array().unwrap().iter().collect::<Vec<_>>());
+}
