@@ -6,7 +6,7 @@ use fearless_simd::{Simd, SimdBase, SimdFloat, SimdInterleaved, f32x4, f32x16};
 
 use super::{KvCache, PAGE, TILE};
 use crate::Element;
-use crate::decode::{Source, accumulate, touch};
+use crate::decode::{Source, accumulate, touch_pages};
 use crate::element::sealed::load;
 use crate::simd::Lanes;
 
@@ -98,8 +98,8 @@ impl<T: Element> KvCache<T> {
             return;
         }
         match at < heads {
-            true => touch(self.head_keys(position, (batch, at))),
-            false => touch(self.head_values(position, (batch, at - heads))),
+            true => touch_pages(self.head_keys(position, (batch, at))),
+            false => touch_pages(self.head_values(position, (batch, at - heads))),
         }
     }
 
