@@ -7,10 +7,12 @@
 //! 2023, Flash-Decoding)
 
 mod online;
+mod products;
 mod source;
 mod values;
 mod views;
 
+pub(crate) use products::{TILE, products};
 pub(crate) use source::{Source, touch_pages};
 pub(crate) use values::accumulate;
 pub(crate) use views::Views;
@@ -193,6 +195,7 @@ impl<C: Source> Step<'_, C> {
         let of_head = self.source.block() * lanes;
         let mut scores = vec![0.0; kv_heads * of_head];
         let mut bounds = vec![0.0; 2 * lanes];
+        let mut room = Vec::new();
         let mut visible = vec![Block::Skip; kv_heads];
         let mut shrinks = vec![[1.0; FEW]; kv_heads];
         let span = |at: Rows| Span { batch, heads: at.heads(), queries: at.queries(range.clone()) };
@@ -214,7 +217,7 @@ impl<C: Source> Step<'_, C> {
                     let panel = &panels[(batch * kv_heads + head) * dim * lanes..][..dim * lanes];
                     let first_of_part = head * of_head + (start - block.start) * lanes;
                     let out = &mut scores[first_of_part..first_of_part + part.len() * lanes];
-                    self.source.products::<S, F>(simd, (panel, rows), (batch, head), part.clone(), out);
+                    self.source.products::<S, F>(simd, (panel, rows), (batch, head), part.clone(), &mut room, out);
                 }
             }
             let padded = block.len().next_multiple_of(4) * lanes;

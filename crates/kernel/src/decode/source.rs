@@ -19,14 +19,15 @@ pub(crate) trait Source: Sync {
     fn part(&self) -> usize;
 
     /// Base-2 products of a kv head's queries with one part of one block of keys: `out` is (keys x lanes), `panel`
-    /// (head_dim x lanes) and how many of the lanes are queries, `at` (batch, kv_head). Each product is summed over
-    /// head_dim as [`crate::tile::scores`] does.
+    /// (head_dim x lanes) and how many of the lanes are queries, `at` (batch, kv_head), `room` numbers to work with, as many as are needed. Each product is
+    /// summed over head_dim as [`crate::tile::scores`] does.
     fn products<S: Simd, F: Lanes<S>>(
         &self,
         simd: S,
         panel: (&[f32], usize),
         at: (usize, usize),
         keys: Range<usize>,
+        room: &mut Vec<f32>,
         out: &mut [f32],
     );
 
