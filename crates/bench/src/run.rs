@@ -18,7 +18,7 @@ const QUICK_S: f64 = 50.0;
 pub struct Options {
     /// Less than a minute: the longest cases are left out, and the others take fewer samples.
     pub quick: bool,
-    /// Those alone whose name holds one of these; all where there are none.
+    /// Those alone whose name holds one of these, or is one of these; all where there are none.
     pub only: Vec<String>,
 }
 
@@ -88,8 +88,11 @@ fn chosen(options: &Options) -> Result<Vec<Case>, Error> {
     Ok(chosen)
 }
 
+/// Whether a case is asked for. The whole name of one means that one alone, though others may go on after it.
 fn wanted(options: &Options, name: &str) -> bool {
-    options.only.is_empty() || options.only.iter().any(|word| name.contains(word.as_str()))
+    let whole = |word: &str| cases().iter().any(|case| case.name == word);
+    let means = |word: &String| if whole(word) { name == word } else { name.contains(word.as_str()) };
+    options.only.is_empty() || options.only.iter().any(means)
 }
 
 /// A case between two measurements of its limits.
@@ -116,4 +119,22 @@ fn measured(case: &Case, effort: Effort, limits: &mut Limits, stop: &dyn Fn() ->
     let noisy = noisy || timing.noisy;
     let (case, threads) = (case.name, rayon::current_num_threads());
     Ok(Measured { case, threads, median_ms: median_s * 1e3, spread, samples, rate, noisy })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Options, chosen};
+
+    #[test]
+    fn a_word_means_all_that_hold_it_and_a_whole_name_itself() {
+        let names = |only: &[&str]| -> Vec<&str> {
+            let only = only.iter().map(|word| (*word).to_owned()).collect();
+            chosen(&Options { quick: false, only }).unwrap().iter().map(|case| case.name).collect()
+        };
+        let (forward, both) = ("f32 h12 d64 n2048 causal", "f32 h12 d64 n2048 causal fwd+bwd");
+        assert_eq!(names(&[forward]), [forward]);
+        assert_eq!(names(&["h12 d64 n2048 causal"]), [forward, both]);
+        assert_eq!(names(&["fwd+bwd", forward]), [forward, both]);
+        assert!(chosen(&Options { quick: false, only: vec!["nothing".to_owned()] }).is_err());
+    }
 }

@@ -2,7 +2,7 @@ use attnscope_kernel::Isa;
 use serde::Serialize;
 
 use crate::row::strongest;
-use crate::{At, Error, Pick, SiteKind, Strong, TokenAt, Trace, budget, hidden_from_all, tokens};
+use crate::{At, Error, Pick, SiteKind, Strong, TokenAt, Trace, budget, tokens};
 
 /// One column of the attention matrix: who listens to a token.
 ///
@@ -46,7 +46,7 @@ impl Trace {
         let recall = found.recall(Isa::detect())?;
         let heads: Vec<usize> = places.iter().map(|at| at.head).collect();
         let mask: Vec<_> = (0..found.q_len())
-            .map(|query| hidden_from_all(&recall, &heads, query, key).map(|hidden| hidden.name()))
+            .map(|query| recall.mask().hidden_from_all(0, &heads, query, key).map(|hidden| hidden.name()))
             .collect();
         let seeing: Vec<usize> = (0..found.q_len()).filter(|query| mask[*query].is_none()).collect();
         Ok(Column {

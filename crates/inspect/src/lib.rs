@@ -23,16 +23,16 @@ mod tokens;
 mod trace;
 mod wanted;
 
+pub use attnscope_kernel::Rectangle;
 pub use cell::{Cell, TokenAt};
 pub use column::Column;
 pub use data::{Data, Tensor};
 pub use error::{Error, escaped, fit_to_show};
 pub use heads::{HeadStats, Proof};
 pub use pick::Pick;
-pub use pooled::{Pooled, Rectangle};
+pub use pooled::Pooled;
 pub use row::{Row, Strong};
 pub use site::{Site, SiteKind};
-pub(crate) use tile::hidden_from_all;
 pub use tile::{MapTile, hidden_code};
 pub use tokens::Token;
 pub use trace::{At, Model, Read, Trace};

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use attnscope_kernel::{Hidden, Isa, Recall};
+use attnscope_kernel::{Hidden, Isa};
 
 use crate::{At, Error, Pick, SiteKind, Trace, budget};
 
@@ -26,16 +26,6 @@ pub fn hidden_code(hidden: Hidden) -> f32 {
         Hidden::KnockedOut => -5.0,
         _ => f32::NAN,
     }
-}
-
-/// Why none of some heads sees a cell; `None` where any does. (Padding and windows are one for all heads of a layer,
-/// knockouts need not be.)
-pub(crate) fn hidden_from_all(recall: &Recall, heads: &[usize], query: usize, key: usize) -> Option<Hidden> {
-    let mut why = None;
-    for head in heads {
-        why = Some(recall.mask().hidden(0, *head, query, key)?);
-    }
-    why
 }
 
 impl Trace {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use aligned::Aligned;
 
 use crate::alone::widened;
-use crate::decode::{MAX_BLOCK, Source, decode};
+use crate::decode::{MAX_BLOCK, Source, TILE, decode};
 use crate::error::{Error, argument};
 use crate::forward::Shape;
 use crate::params::Mask;
@@ -18,8 +18,6 @@ use crate::{Element, Forward, Isa, Params, View};
 
 /// Positions in a page.
 const PAGE: usize = MAX_BLOCK;
-/// Keys in a tile: they lie side by side, dimension after dimension, so that the lanes of a vector are keys.
-const TILE: usize = 16;
 
 /// Keys and values of the tokens read so far, stored as f32, f16 or bf16, that grows without moving what is there.
 ///
@@ -61,7 +59,7 @@ pub struct KvCache<T: Element = f32> {
 struct Page<T: Element> {
     /// (batch, kv_heads, tiles, head_dim, [`TILE`]).
     keys: Aligned<T>,
-    /// (batch, kv_heads, [`PAGE`], v_head_dim).
+    /// (batch, kv_heads, runs of at most [`tiles::COLUMNS`] columns, [`PAGE`], those columns).
     values: Aligned<T>,
 }
 
@@ -154,7 +152,10 @@ impl<T: Element> KvCache<T> {
                 for (place, key) in places.zip(&key) {
                     *place = *key;
                 }
-                page.values[(at * PAGE + slot) * v_dim..][..v_dim].copy_from_slice(&value);
+                let values = &mut page.values[at * PAGE * v_dim..(at + 1) * PAGE * v_dim];
+                for (place, columns) in tiles::columns(v_dim, slot).zip(value.chunks(tiles::COLUMNS)) {
+                    values[place].copy_from_slice(columns);
+                }
             }
             self.len += 1;
             self.slide();

@@ -6,28 +6,33 @@
 //! splits joined in the order of their keys ([`crate::merge`]); where the splits lie depends on sizes alone. (Dao et al.
 //! 2023, Flash-Decoding)
 
+mod online;
+mod products;
+mod source;
 mod values;
 mod views;
 
+pub(crate) use products::{TILE, products};
+pub(crate) use source::{Source, touch_pages};
 pub(crate) use values::accumulate;
 pub(crate) use views::Views;
 
 use std::ops::Range;
 
-use fearless_simd::{Simd, SimdBase, dispatch, f32x4, f32x8, f32x16};
+use fearless_simd::{Simd, dispatch, f32x4, f32x8, f32x16};
 use rayon::prelude::*;
 
 use crate::alone::{alone, widened};
-use crate::element::sealed::Sealed;
 use crate::forward::Shape;
 use crate::merge::{add, total};
 use crate::params::{Block, Mask, Span};
-use crate::simd::{Lanes, exp::exp2};
+use crate::simd::Lanes;
 use crate::tile::adjust::adjust;
 use crate::tile::hide::hide;
 use crate::tile::pack::{factor, pack};
 use crate::tile::rows::Rows;
 use crate::{Element, Forward, Isa, Params, View};
+use online::Online;
 
 /// Query rows of a kv head that are few: as many as the widest vector has lanes.
 pub(crate) const FEW: usize = 16;
@@ -37,61 +42,6 @@ pub(crate) const MAX_BLOCK: usize = 128;
 const MIN_SPLIT: usize = 256;
 /// Splits at most, each of which leaves a state behind.
 const MAX_SPLITS: usize = 64;
-
-/// Where keys and values are read from.
-pub(crate) trait Source: Sync {
-    /// (head_dim, v_head_dim).
-    fn dims(&self) -> (usize, usize);
-
-    /// Keys that are read together, a divisor of [`MAX_BLOCK`] and a multiple of 16; blocks begin at its multiples.
-    fn block(&self) -> usize;
-
-    /// Keys of a block that are asked for at once, of one kv head after the other; a divisor of 16, or the block.
-    fn part(&self) -> usize;
-
-    /// Base-2 products of a kv head's queries with one part of one block of keys: `out` is (keys x lanes), `panel`
-    /// (head_dim x lanes) and how many of the lanes are queries, `at` (batch, kv_head). Each product is summed over
-    /// head_dim as [`crate::tile::scores`] does.
-    fn products<S: Simd, F: Lanes<S>>(
-        &self,
-        simd: S,
-        panel: (&[f32], usize),
-        at: (usize, usize),
-        keys: Range<usize>,
-        out: &mut [f32],
-    );
-
-    /// `acc[row] = acc[row] * shrink[row] + sum over keys of probs[key][row] * value[key]`, over one part of one block;
-    /// `acc` is (rows x v_head_dim), `probs` (keys x lanes) and the lanes.
-    fn mix<S: Simd>(
-        &self,
-        simd: S,
-        at: (usize, usize),
-        keys: Range<usize>,
-        probs: (&[f32], usize),
-        shrink: &[f32],
-        acc: &mut [f32],
-    );
-
-    /// The key of one head.
-    fn key(&self, batch: usize, key: usize, head: usize) -> Vec<f32>;
-
-    /// The value.
-    fn value(&self, batch: usize, key: usize, head: usize) -> Vec<f32>;
-}
-
-/// Bytes of a page of memory.
-const MEMORY_PAGE: usize = 4096;
-
-/// Reads one number of every page of memory that some numbers lie in, long before they are needed. What follows in a
-/// page is fetched ahead by the hardware, as long as it is read in order; the step into the next page is not, and costs
-/// a look into the page tables besides.
-#[inline(always)]
-pub(crate) fn touch<T: Sealed + Copy>(numbers: &[T]) {
-    for page in numbers.chunks(MEMORY_PAGE / size_of::<T>()) {
-        std::hint::black_box(page[0]);
-    }
-}
 
 /// [`crate::forward`] where the query rows of each kv head are few: [`FEW`] at a time. Everything is checked.
 pub(crate) fn decode<Q: Element, O: Element, C: Source>(
@@ -245,6 +195,7 @@ impl<C: Source> Step<'_, C> {
         let of_head = self.source.block() * lanes;
         let mut scores = vec![0.0; kv_heads * of_head];
         let mut bounds = vec![0.0; 2 * lanes];
+        let mut room = Vec::new();
         let mut visible = vec![Block::Skip; kv_heads];
         let mut shrinks = vec![[1.0; FEW]; kv_heads];
         let span = |at: Rows| Span { batch, heads: at.heads(), queries: at.queries(range.clone()) };
@@ -266,7 +217,7 @@ impl<C: Source> Step<'_, C> {
                     let panel = &panels[(batch * kv_heads + head) * dim * lanes..][..dim * lanes];
                     let first_of_part = head * of_head + (start - block.start) * lanes;
                     let out = &mut scores[first_of_part..first_of_part + part.len() * lanes];
-                    self.source.products::<S, F>(simd, (panel, rows), (batch, head), part.clone(), out);
+                    self.source.products::<S, F>(simd, (panel, rows), (batch, head), part.clone(), &mut room, out);
                 }
             }
             let padded = block.len().next_multiple_of(4) * lanes;
@@ -316,62 +267,6 @@ impl<C: Source> Step<'_, C> {
             out.iter_mut().for_each(|x| *x *= norm);
         }
         State { out: acc, lse }
-    }
-}
-
-/// The online softmax of a few rows. The lanes of a wide vector are the rows of several keys side by side.
-#[derive(Clone)]
-struct Online {
-    row_max: [f32; FEW],
-    row_sum: [f32; FEW],
-}
-
-impl Online {
-    fn new() -> Self {
-        Self { row_max: [f32::NEG_INFINITY; FEW], row_sum: [0.0; FEW] }
-    }
-
-    /// Takes one block of scores, (keys x lanes) and a multiple of 16 in all, turns them into exp2(score - row_max), and
-    /// gives the factors by which all that was summed before has to shrink.
-    #[inline(always)]
-    fn block<S: Simd>(&mut self, simd: S, lanes: usize, scores: &mut [f32]) -> [f32; FEW] {
-        let mut top = f32x16::splat(simd, f32::NEG_INFINITY);
-        for scores in scores.chunks_exact(16) {
-            top = top.max(f32x16::from_slice(simd, scores));
-        }
-        let mut tops = [0.0; 16];
-        top.store_slice(&mut tops);
-        let mut base = [0.0; 16];
-        let before = self.row_max;
-        for lane in 0..lanes {
-            for keys in (lane..16).step_by(lanes) {
-                self.row_max[lane] = self.row_max[lane].max(tops[keys]);
-            }
-            // -inf - -inf would be NaN: a row that has seen nothing has base 0.
-            let of_row = if self.row_max[lane] == f32::NEG_INFINITY { 0.0 } else { self.row_max[lane] };
-            for keys in (lane..16).step_by(lanes) {
-                base[keys] = of_row;
-            }
-        }
-        let base = f32x16::from_slice(simd, &base);
-        let mut sum = f32x16::splat(simd, 0.0);
-        for scores in scores.chunks_exact_mut(16) {
-            let prob = exp2(simd, f32x16::from_slice(simd, scores) - base);
-            prob.store_slice(scores);
-            sum += prob;
-        }
-        let mut shrink = [0.0; FEW];
-        exp2(simd, f32x16::from_slice(simd, &before) - base).store_slice(&mut shrink);
-        let mut sums = [0.0; 16];
-        sum.store_slice(&mut sums);
-        for lane in 0..lanes {
-            let mut of_block = 0.0;
-            for keys in (lane..16).step_by(lanes) {
-                of_block += sums[keys];
-            }
-            self.row_sum[lane] = self.row_sum[lane] * shrink[lane] + of_block;
-        }
-        shrink
     }
 }
 

@@ -1,5 +1,9 @@
 //! Any weight, on demand: exp(score - lse), with the score recomputed by the routine that the forward pass ran.
 
+mod pooled;
+
+pub use pooled::{Pooled, Rectangle};
+
 use std::ops::Range;
 
 use fearless_simd::{Simd, dispatch, f32x4};
@@ -157,21 +161,27 @@ impl<'a, T: Element> Recall<'a, T> {
         })
     }
 
-    /// A rectangle of one head, in O((queries + keys) * head_dim) memory beside the answer.
+    /// A rectangle of one head, in O((queries + keys) * head_dim) memory beside the answer. A row is `i..i + 1` by
+    /// `0..kv_len`, a column `0..q_len` by `j..j + 1`; what is larger than a picture, [`Recall::pooled`] makes small.
     ///
     /// # Errors
     /// If a range is empty, reversed or out of range.
     pub fn tile(&self, batch: usize, head: usize, queries: Range<usize>, keys: Range<usize>) -> Result<Tile, Error> {
-        for (name, range, len) in [("queries", &queries, self.shape.q_len), ("keys", &keys, self.shape.kv_len)] {
-            if range.start >= range.end || range.end > len {
-                return argument(name, format!("{range:?}"), format!("a non-empty range within 0..{len}"));
-            }
-        }
+        self.check_ranges(&queries, &keys)?;
         self.lse(batch, head, queries.start)?;
         let cells = queries.len() * keys.len();
         let mut tile = Tile { queries, keys, scores: vec![0.0; cells], weights: vec![0.0; cells] };
         dispatch!(self.isa.0, simd => self.fill(simd, batch, head, &mut tile));
         Ok(tile)
+    }
+
+    fn check_ranges(&self, queries: &Range<usize>, keys: &Range<usize>) -> Result<(), Error> {
+        for (name, range, len) in [("queries", queries, self.shape.q_len), ("keys", keys, self.shape.kv_len)] {
+            if range.start >= range.end || range.end > len {
+                return argument(name, format!("{range:?}"), format!("a non-empty range within 0..{len}"));
+            }
+        }
+        Ok(())
     }
 
     /// What a tile's weights make of the values, in f64: (queries x v_head_dim) sums of weight * v. A tile that spans

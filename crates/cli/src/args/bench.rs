@@ -7,7 +7,7 @@ pub(crate) struct BenchArgs {
     /// Less than a minute: without the longest cases, and with fewer samples of the others
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only the cases whose name holds this; may be given more than once
+    /// Only the cases whose name holds this, or the one called just so; may be given more than once
     #[arg(long, value_name = "WORD")]
     pub(crate) only: Vec<String>,
     /// Write a chart as well, an SVG: ratios by length, and naive against ours

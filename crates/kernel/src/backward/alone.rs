@@ -2,8 +2,9 @@
 //! hidden has been multiplied by 0, which does not take a NaN or an infinity out. Plain arithmetic in f64: nothing that is
 //! right comes here.
 
-use super::Operands;
+use super::operands::Operands;
 use crate::Element;
+use crate::alone::widened;
 use crate::reference::{dot, score, slope};
 
 /// One cell (batch, head, query, key): its weight, and the gradient of its q . k.
@@ -11,23 +12,17 @@ fn cell<T: Element, G: Element>(operands: &Operands<T, G>, at: (usize, usize, us
     let Operands { q, k, v, d_out, params, mask, .. } = *operands;
     let (batch, head, query, key) = at;
     let (row, kv_head) = (operands.row(batch, head, query), head / operands.shape.group());
-    let product = dot(&wide(q.row(batch, query, head)), &wide(k.row(batch, key, kv_head)));
+    let product = dot(&widened(q.row(batch, query, head)), &widened(k.row(batch, key, kv_head)));
     let weight = (score(params, &mask, at, product) - operands.lse[row]).exp();
-    let d_weight = dot(&wide(d_out.row(batch, query, head)), &wide(v.row(batch, key, kv_head)));
+    let d_weight = dot(&widened(d_out.row(batch, query, head)), &widened(v.row(batch, key, kv_head)));
     (weight, weight * (d_weight - operands.delta[row]) * slope(params, product))
-}
-
-fn wide<T: Element>(row: &[T]) -> Vec<f32> {
-    let mut wide = vec![0.0; row.len()];
-    T::widen(row, &mut wide);
-    wide
 }
 
 /// `row` = the sum of `terms`: (factor, numbers).
 fn redo<E: Element>(row: &mut [f32], terms: impl Iterator<Item = (f64, Vec<E>)>) {
     let mut sum = vec![0.0; row.len()];
     for (factor, numbers) in terms {
-        for (sum, x) in sum.iter_mut().zip(wide(&numbers)) {
+        for (sum, x) in sum.iter_mut().zip(widened(&numbers)) {
             *sum += factor * f64::from(x);
         }
     }

@@ -6,7 +6,8 @@ use std::ops::Range;
 use fearless_simd::{Simd, SimdBase, dispatch};
 use rayon::prelude::*;
 
-use super::{At, Operands, Scratch, grade, lanes};
+use super::grade::{At, Scratch, grade};
+use super::operands::{Operands, lanes};
 use crate::Element;
 use crate::params::{Bias, Block, Span};
 use crate::simd::Lanes;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fearless_simd::{Simd, SimdBase, dispatch};
 
-use super::Operands;
+use super::operands::Operands;
 use crate::Element;
 use crate::tile::gradient::base2;
 use crate::tile::pack::{factor, pack, pack_keys};

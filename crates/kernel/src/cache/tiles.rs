@@ -1,17 +1,28 @@
-//! The cache as decoding reads it: keys in tiles, whose lanes are keys, and values in rows.
+//! The cache as decoding reads it: keys in tiles, whose lanes are keys, and values in rows of a few columns, whose sums
+//! fit the registers: so that both are read as they lie.
 
 use std::ops::Range;
 
-use fearless_simd::{Simd, SimdBase, SimdFloat, SimdInterleaved, f32x4, f32x16};
+use fearless_simd::Simd;
 
-use super::{KvCache, PAGE, TILE};
+use super::{KvCache, PAGE};
 use crate::Element;
-use crate::decode::{Source, accumulate, touch};
-use crate::element::sealed::load;
+use crate::decode::{Source, TILE, accumulate, products, touch_pages};
 use crate::simd::Lanes;
 
 /// Bytes that lie between what is read and what is touched.
 const AHEAD: usize = 128 << 10;
+/// Columns of the values that lie together: four wide vectors.
+pub(super) const COLUMNS: usize = 64;
+
+/// Where the pieces of one value lie among those of its head in a page.
+pub(super) fn columns(v_dim: usize, slot: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..v_dim).step_by(COLUMNS).map(move |first| {
+        let width = COLUMNS.min(v_dim - first);
+        let start = first * PAGE + slot * width;
+        start..start + width
+    })
+}
 
 impl<T: Element> Source for KvCache<T> {
     fn dims(&self) -> (usize, usize) {
@@ -33,6 +44,7 @@ impl<T: Element> Source for KvCache<T> {
         (panel, rows): (&[f32], usize),
         at: (usize, usize),
         keys: Range<usize>,
+        _: &mut Vec<f32>,
         out: &mut [f32],
     ) {
         let dim = self.shape[2];
@@ -57,12 +69,13 @@ impl<T: Element> Source for KvCache<T> {
     ) {
         let v_dim = self.shape[3];
         self.touch_ahead(batch, self.shape[1] + head, keys.clone());
-        let values = &self.head_values(keys.start, (batch, head))[keys.start % PAGE * v_dim..];
+        let values = self.head_values(keys.start, (batch, head));
         let mut rows: [&[T]; PAGE] = [&[]; PAGE];
-        for (row, value) in rows.iter_mut().zip(values.chunks_exact(v_dim.max(1))) {
-            *row = value;
+        for (run, first) in values.chunks(PAGE * COLUMNS).zip((0..).step_by(COLUMNS)) {
+            let values = run.chunks_exact(run.len() / PAGE).skip(keys.start % PAGE);
+            rows.iter_mut().zip(values).for_each(|(row, value)| *row = value);
+            accumulate(simd, &rows[..keys.len()], probs, shrink, (first, v_dim), acc);
         }
-        accumulate(simd, &rows[..keys.len()], probs, shrink, v_dim, acc);
     }
 
     fn key(&self, batch: usize, key: usize, head: usize) -> Vec<f32> {
@@ -73,8 +86,8 @@ impl<T: Element> Source for KvCache<T> {
     }
 
     fn value(&self, batch: usize, key: usize, head: usize) -> Vec<f32> {
-        let v_dim = self.shape[3];
-        crate::alone::widened(&self.head_values(key, (batch, head))[key % PAGE * v_dim..][..v_dim])
+        let values = self.head_values(key, (batch, head));
+        columns(self.shape[3], key % PAGE).flat_map(|place| crate::alone::widened(&values[place])).collect()
     }
 }
 
@@ -98,8 +111,8 @@ impl<T: Element> KvCache<T> {
             return;
         }
         match at < heads {
-            true => touch(self.head_keys(position, (batch, at))),
-            false => touch(self.head_values(position, (batch, at - heads))),
+            true => touch_pages(self.head_keys(position, (batch, at))),
+            false => touch_pages(self.head_values(position, (batch, at - heads))),
         }
     }
 
@@ -108,64 +121,5 @@ impl<T: Element> KvCache<T> {
         let run = PAGE * self.shape[3];
         let at = batch * self.shape[1] + head;
         &self.pages[position / PAGE - self.dropped].values[at * run..(at + 1) * run]
-    }
-}
-
-/// Products of the first `rows` of some lanes with a run of tiles; `out` is (keys x lanes).
-#[inline(never)] // one copy, however many lanes
-fn products<S: Simd, T: Element>(simd: S, (panel, lanes): (&[f32], usize), rows: usize, tiles: &[T], out: &mut [f32]) {
-    simd.vectorize(
-        #[inline(always)]
-        || {
-            for row in (0..rows).step_by(4) {
-                let at = (row, lanes);
-                match rows - row {
-                    1 => walk::<S, T, 1>(simd, panel, at, tiles, out),
-                    2 => walk::<S, T, 2>(simd, panel, at, tiles, out),
-                    3 => walk::<S, T, 3>(simd, panel, at, tiles, out),
-                    _ => walk::<S, T, 4>(simd, panel, at, tiles, out),
-                }
-            }
-        },
-    );
-}
-
-/// Products of `R` lanes of the panel, from `row` on, with tiles of keys, one after another: several abreast would be
-/// several streams of memory, which is slower than one. `out` is (keys x lanes) and may end within the last tile.
-#[inline(always)]
-fn walk<S: Simd, T: Element, const R: usize>(
-    simd: S,
-    panel: &[f32],
-    (row, lanes): (usize, usize),
-    tiles: &[T],
-    out: &mut [f32],
-) {
-    let dim = panel.len() / lanes;
-    let (tiles, _) = tiles.as_chunks::<TILE>();
-    for (tile, out) in tiles.chunks_exact(dim).zip(out.chunks_mut(TILE * lanes)) {
-        let mut sums = [f32x16::splat(simd, 0.0); R];
-        for (panel, keys) in panel.chunks_exact(lanes).zip(tile) {
-            let queries = &panel[row..row + R];
-            let keys = load::<S, f32x16<S>, T>(simd, keys);
-            for r in 0..R {
-                sums[r] = f32x16::splat(simd, queries[r]).mul_add(keys, sums[r]);
-            }
-        }
-        // Lanes are keys; they become rows of lanes, four by four.
-        let mut by_row = [[0.0; TILE]; 4];
-        for r in 0..R {
-            sums[r].store_slice(&mut by_row[r]);
-        }
-        for (four, out) in out.chunks_mut(4 * lanes).enumerate() {
-            let mut vectors = [f32x4::splat(simd, 0.0); 4];
-            for r in 0..4 {
-                vectors[r] = f32x4::from_slice(simd, &by_row[r][four * 4..four * 4 + 4]);
-            }
-            let mut quads = [0.0; 16];
-            f32x4::store_four_interleaved(vectors, &mut quads);
-            for (quad, out) in quads.chunks_exact(4).zip(out.chunks_exact_mut(lanes)) {
-                out[row..row + 4].copy_from_slice(quad);
-            }
-        }
     }
 }

@@ -129,6 +129,15 @@ impl<'a> Mask<'a> {
         self.params.knockouts.iter().any(|rule| rule.hides(head, query, key)).then_some(Hidden::KnockedOut)
     }
 
+    /// Why none of some heads sees a cell; `None` where any does. (Only knockouts differ from head to head.)
+    pub fn hidden_from_all(&self, batch: usize, heads: &[usize], query: usize, key: usize) -> Option<Hidden> {
+        let mut why = None;
+        for head in heads {
+            why = Some(self.hidden(batch, *head, query, key)?);
+        }
+        why
+    }
+
     /// Whether padding or knockouts may take keys out of spans.
     pub fn has_holes(&self) -> bool {
         self.params.key_padding.is_some() || !self.params.knockouts.is_empty()
