@@ -1,28 +1,20 @@
-//! The tile loop. It reads like the paper (Dao 2023, FlashAttention-2, algorithm 1): for each panel of queries walk
-//! the visible blocks of keys; scores, online softmax, accumulate; finish into out and lse.
+//! The operation: shapes are checked, panels planned and computed on all cores, and what they leave is put together.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use fearless_simd::{Simd, SimdBase, dispatch};
+use fearless_simd::dispatch;
 use rayon::prelude::*;
 
-use crate::alone::{alone, widened};
 use crate::decode::{FEW, Views, decode};
 use crate::error::{Error, argument};
 use crate::heads::Heads;
-use crate::observe::{BlockMap, Observe, Observed, RowStats, Strip};
-use crate::params::{Block, Mask, Span};
-use crate::simd::Lanes;
-use crate::tile::BLOCK_KV;
-use crate::tile::accumulate::accumulate;
-use crate::tile::adjust::adjust;
-use crate::tile::hide::hide;
-use crate::tile::pack::{factor, pack, touch, unpack};
+use crate::observe::{BlockMap, Observe, Observed, RowStats};
+use crate::outputs::Outputs;
+use crate::panel::{Operands, PanelStrips, Scratch, Task, panel_of, panel_rows};
+use crate::params::Mask;
+use crate::plan::{Plan, Work, together};
 use crate::tile::rows::Rows;
-use crate::tile::scores::scores;
-use crate::tile::softmax::Online;
-use crate::tile::watch::Watch;
 use crate::view::size;
 use crate::{Element, Isa, Params, View};
 
@@ -138,16 +130,24 @@ pub fn forward_observed<T: Element, O: Element>(
     let mut lse = vec![f64::NEG_INFINITY; rows];
     let mut stats = vec![RowStats::default(); if observe.rows { rows } else { 0 }];
     let lanes = panel_rows(isa);
-    let heads = Heads::new(k, v, (shape.group() * shape.q_len).div_ceil(lanes), isa);
     let mask = Mask::new(params, shape.q_len, shape.kv_len);
+    let plan = Plan::new(&shape, &mask, lanes);
+    let heads = Heads::new(k, v, plan.together, &plan.uses(), isa);
     let side = observe.map.map(|most| BlockMap::side_for(&shape, most));
     let strips = Mutex::new(Vec::new());
     let operands = Operands { q, k, v, heads: &heads, params, mask, observe: (observe.rows, side), strips: &strips };
-    let work = work(&operands, tasks(&shape, v.dim(), lanes, &mut out, &mut lse, &mut stats));
-    work.into_iter().par_bridge().for_each(|work| match work {
-        Work::Copy(batch, head) => drop(heads.get(batch, head)),
-        Work::Panel(task) => dispatch!(isa.0, simd => panel_of(simd, operands, task)),
-    });
+    let outputs = Outputs::new(&mut out, &shape, v.dim(), lanes);
+    let mut tasks = tasks(&shape, &plan, &mut lse, &mut stats);
+    let work =
+        plan.work(|batch, kv_head, panel| tasks[(batch * shape.kv_heads + kv_head) * plan.rows.len() + panel].take());
+    work.into_iter().par_bridge().for_each_init(
+        || Scratch::new(lanes, shape.head_dim, v.dim()),
+        |scratch, work| match work {
+            Work::Copy { batch, kv_head, run } => heads.copy(batch, kv_head, run),
+            Work::Panel(Some(task)) => dispatch!(isa.0, simd => panel_of(simd, operands, &outputs, task, scratch)),
+            Work::Panel(None) => {}
+        },
+    );
     let map = side.map(|side| {
         let mut map = BlockMap::new(&shape, &mask, side);
         // In the order of the text, so that the last digits do not depend on which thread was first.
@@ -171,260 +171,36 @@ fn by_head<R: Copy>(rows: Vec<R>, shape: &Shape) -> Vec<R> {
     groups.flat_map(|rows| (0..group).flat_map(|head| rows[head..].iter().step_by(group))).copied().collect()
 }
 
-/// What [`forward`] holds beside its arguments and results, in bytes, on so many threads: for each a packed panel of
-/// queries, a block of scores and the panel's output, and together copies of the kv heads that are in use (of all batches
-/// there are `kv_heads`), one more than there are threads. O(n), whatever the number of queries.
+/// What [`forward`] holds beside its arguments and results at most, in bytes, on so many threads: for each a packed panel
+/// of queries, a block of scores and the panel's output, and together copies of the keys and values of the kv heads that
+/// are in use (of all batches there are `kv_heads`): a few that lie side by side for each thread, and those that are
+/// next. O(n), whatever the number of queries.
 pub fn working_bytes(
     threads: usize,
     (kv_heads, kv_len): (usize, usize),
     (head_dim, v_head_dim): (usize, usize),
     isa: Isa,
 ) -> usize {
-    let panel = panel_rows(isa) * (head_dim + BLOCK_KV + v_head_dim);
-    let copy = kv_len.next_multiple_of(4) * head_dim + kv_len * v_head_dim;
-    (threads * panel + kv_heads.min(threads + 1) * copy) * size_of::<f32>()
+    let copy = (kv_len.next_multiple_of(4) * head_dim + kv_len * v_head_dim) * size_of::<f32>();
+    let copies = kv_heads.min((threads + 1) * together(kv_heads, head_dim));
+    threads * Scratch::bytes(panel_rows(isa), head_dim, v_head_dim) + copies * copy
 }
 
-/// Rows in a panel on this instruction set.
-fn panel_rows(isa: Isa) -> usize {
-    #[inline(always)]
-    fn rows<S: Simd>(_: S) -> usize {
-        let width = <S::f32s as SimdBase<S>>::LEN;
-        width * 2
-    }
-    dispatch!(isa.0, simd => rows(simd))
-}
-
-/// One panel's share of the work, with the places for what it finds.
-struct Task<'a, O> {
-    batch: usize,
-    rows: Rows,
-    range: Range<usize>,
-    out: Vec<&'a mut [O]>,
-    lse: &'a mut [f64],
-    /// Empty where no statistics are wanted.
-    stats: &'a mut [RowStats],
-}
-
-/// Splits the results into the panels that fill them.
-fn tasks<'a, O>(
-    shape: &Shape,
-    v_dim: usize,
-    lanes: usize,
-    out: &'a mut [O],
-    lse: &'a mut [f64],
-    stats: &'a mut [RowStats],
-) -> Vec<Task<'a, O>> {
-    let group = shape.group();
-    let rows = group * shape.q_len;
-    let panels = rows.div_ceil(lanes);
-    let lse = lse.chunks_exact_mut(rows.max(1)).flat_map(|head| head.chunks_mut(lanes));
-    let mut stats = stats.chunks_exact_mut(rows.max(1)).flat_map(|head| head.chunks_mut(lanes));
-    let mut tasks: Vec<Task<O>> = (0..shape.batch * shape.kv_heads * panels)
-        .zip(lse)
-        .map(|(task, lse)| {
-            let (head, first) = (task / panels, task % panels * lanes);
-            let range = first..rows.min(first + lanes);
-            let rows = Rows { group, kv_head: head % shape.kv_heads };
-            let out = Vec::with_capacity(range.len());
-            Task { batch: head / shape.kv_heads, rows, range, out, lse, stats: stats.next().unwrap_or_default() }
-        })
-        .collect();
-    // Queries outermost, heads within, as `out` lies: each panel receives its rows in its own order.
-    let mut out = out.chunks_exact_mut(v_dim.max(1));
-    for batch in 0..shape.batch {
-        for query in 0..shape.q_len {
-            for kv_head in 0..shape.kv_heads {
-                let first = (batch * shape.kv_heads + kv_head) * panels;
-                for row in query * group..(query + 1) * group {
-                    tasks[first + row / lanes].out.extend(out.next());
-                }
-            }
-        }
-    }
-    tasks
-}
-
-/// One thing to do.
-enum Work<'a, O> {
-    /// Copy the keys and values of a head, (batch, kv_head).
-    Copy(usize, usize),
-    Panel(Task<'a, O>),
-}
-
-/// In which order: head after head, because its keys and values stay in the cache; in each the longest panels first,
-/// so that no core is left alone with one at the end; and each head is copied while the one before is at work.
-fn work<'a, T, O>(operands: &Operands<T>, mut tasks: Vec<Task<'a, O>>) -> Vec<Work<'a, O>> {
-    let reach = |task: &Task<O>| operands.mask.reach(task.rows.queries(task.range.clone())).len();
-    let head = |task: &Task<O>| (task.batch, task.rows.kv_head);
-    tasks.sort_by_cached_key(|task| (head(task), std::cmp::Reverse(reach(task))));
-    let mut heads: Vec<_> = tasks.iter().map(head).collect();
-    heads.dedup();
-    let mut heads = heads.into_iter().peekable();
-    let mut work: Vec<_> = heads.next().map(|(batch, head)| Work::Copy(batch, head)).into_iter().collect();
-    let mut last = None;
-    for task in tasks {
-        if last != Some(head(&task)) {
-            last = Some(head(&task));
-            work.extend(heads.next().map(|(batch, head)| Work::Copy(batch, head)));
-        }
-        work.push(Work::Panel(task));
-    }
-    work
-}
-
-/// What one panel saw of a map, by (batch, kv_head, first row).
-type PanelStrips = ((usize, usize, usize), Vec<Strip>);
-
-/// What every panel reads.
-struct Operands<'a, T> {
-    q: View<'a, T>,
-    k: View<'a, T>,
-    v: View<'a, T>,
-    heads: &'a Heads<'a, T>,
-    params: &'a Params,
-    mask: Mask<'a>,
-    /// Whether statistics of rows are wanted, and the side of a map's blocks.
-    observe: (bool, Option<usize>),
-    strips: &'a Mutex<Vec<PanelStrips>>,
-}
-
-impl<T> Clone for Operands<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Operands<'_, T> {}
-
-/// Picks the panel that suits the registers: two vectors across and eight keys down where there are 32 wide ones, three
-/// and four where there are 16.
-#[inline(always)]
-fn panel_of<S: Simd, T: Element, O: Element>(simd: S, operands: Operands<T>, task: Task<O>) {
-    simd.vectorize(
-        #[inline(always)]
-        || match <S::f32s as SimdBase<S>>::LEN {
-            16 => panel::<S, T, O, S::f32s, 2, 2, 8>(simd, operands, task),
-            8 => panel::<S, T, O, S::f32s, 2, 1, 4>(simd, operands, task),
-            _ => panel::<S, T, O, S::f32s, 2, 1, 4>(simd, operands, task),
-        },
-    );
-}
-
-#[inline(always)]
-fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: usize, const D: usize>(
-    simd: S,
-    operands: Operands<T>,
-    task: Task<O>,
-) {
-    let Operands { q, k, v, heads, params, mask, observe, .. } = operands;
-    let Task { batch, rows, range, out, lse, stats } = task;
-    let lanes = N * F::LEN;
-    let (dim, v_dim) = (k.dim(), v.dim());
-    let mut panel = vec![0.0; dim * lanes];
-    let queries = range.clone().map(|row| {
-        let (query, head) = rows.at(row);
-        q.row(batch, query, head)
-    });
-    touch(queries.clone());
-    pack(simd, queries, factor(params.scale), lanes, &mut panel);
-
-    let mut online = Online::<F, N>::new(simd);
-    let mut acc = vec![0.0; v_dim * lanes];
-    let mut block_scores = vec![0.0; BLOCK_KV * lanes];
-    let mut bounds = vec![0.0; 2 * lanes];
-    let kv = heads.get(batch, rows.kv_head);
-    let span = Span { batch, heads: rows.heads(), queries: rows.queries(range.clone()) };
-    let reach = mask.reach(span.queries.clone());
-    let watched = observe.0 || observe.1.is_some();
-    let mut watch = watched.then(|| Watch::<F, N>::new(simd, &mask, (rows, range.clone()), reach.clone(), observe.1));
-    // Keys lie in fours; a map's columns begin where blocks do.
-    let align = if watched { BLOCK_KV } else { 4 };
-    for first in (reach.start / align * align..reach.end).step_by(BLOCK_KV) {
-        let block = first..reach.end.min(first + BLOCK_KV);
-        let visibility = mask.block(&span, block.clone());
-        if visibility == Block::Skip {
-            continue;
-        }
-        let fours = &mut block_scores[..block.len().next_multiple_of(4) * lanes];
-        scores::<S, F, N, Q>(simd, &panel, kv.keys(block.start, block.end), fours);
-        let scored = &mut block_scores[..block.len() * lanes];
-        if params.adjusts() {
-            adjust::<S, F>(simd, (params, &mask), (batch, rows, range.clone()), block.clone(), lanes, scored);
-        }
-        if visibility == Block::Partial {
-            hide::<S, F, N>(simd, &mask, (rows, range.clone(), &span), block.clone(), &mut bounds, scored);
-        }
-        let shrink = match &mut watch {
-            Some(watch) => watch.block(simd, &mut online, block.start, scored),
-            None => online.block(simd, scored),
-        };
-        accumulate::<S, F, N, D>(simd, scored, kv.values(block.start, block.end), shrink, &mut acc);
-    }
-
-    heads.done(batch, rows.kv_head, kv);
-
-    let (row_max, row_sum) = (spread(online.row_max, lanes), spread(online.row_sum, lanes));
-    let mut norms = vec![0.0; lanes];
-    for (lane, lse) in lse.iter_mut().enumerate() {
-        let sink = params.sinks.as_ref().map(|sinks| sinks[rows.at(range.start + lane).1]);
-        (norms[lane], *lse) = finish(row_max[lane], row_sum[lane], sink);
-    }
-    if let Some(watch) = watch {
-        watch.rows(simd, &online, lse, stats);
-        let strips = watch.strips(simd, (batch, rows, range.clone()), lse);
-        if !strips.is_empty() {
-            let mut all = operands.strips.lock().unwrap_or_else(PoisonError::into_inner);
-            all.push(((batch, rows.kv_head, range.start), strips));
-        }
-    }
-    let (mut four, mut quads) = (vec![0.0; 4 * v_dim], vec![[0.0; 4]; v_dim]);
-    let mut out = out.into_iter();
-    for first in (0..range.len()).step_by(4) {
-        let factors = std::array::from_fn(|lane| norms[first + lane]);
-        unpack(simd, &acc, lanes, first, factors, &mut quads, &mut four);
-        for (lane, row) in (first..).zip(four.chunks_exact_mut(v_dim.max(1))) {
-            let Some(out) = out.next() else { break };
-            if norms[lane] == 0.0 {
-                row.fill(0.0);
-            }
-            if row.iter().any(|x| !x.is_finite()) {
-                let (query, head) = rows.at(range.start + lane);
-                let q_row = widened(q.row(batch, query, head));
-                let (key, value) =
-                    (|key| widened(k.row(batch, key, rows.kv_head)), |key| widened(v.row(batch, key, rows.kv_head)));
-                alone((params, &mask), (batch, head, query), &q_row, key, value, row);
-            }
-            O::narrow(row, out);
-        }
-    }
-}
-
-/// The lanes of a few vectors.
-#[inline(always)]
-fn spread<S: Simd, F: Lanes<S>, const N: usize>(vectors: [F; N], lanes: usize) -> Vec<f32> {
-    let mut all = Vec::with_capacity(lanes);
-    for vector in vectors {
-        all.extend_from_slice(vector.as_slice());
-    }
-    all
-}
-
-/// (what to multiply sums of exp2(score - row_max) by, lse) of one row; (0, -inf) for a row that saw nothing.
-fn finish(row_max: f32, row_sum: f32, sink: Option<f32>) -> (f32, f64) {
-    let natural = f64::from(row_max) * std::f64::consts::LN_2;
-    let Some(sink) = sink else {
-        if row_sum == 0.0 {
-            return (0.0, f64::NEG_INFINITY);
-        }
-        return (1.0 / row_sum, natural + f64::from(row_sum).ln());
+/// The panels' tasks, by (batch, kv_head, panel), with the places for what they find.
+fn tasks<'a>(shape: &Shape, plan: &Plan, lse: &'a mut [f64], stats: &'a mut [RowStats]) -> Vec<Option<Task<'a>>> {
+    let of_head = shape.group() * shape.q_len;
+    let lanes = plan.rows.first().map_or(1, |rows| rows.len());
+    let lse = lse.chunks_exact_mut(of_head.max(1)).flat_map(|head| head.chunks_mut(lanes));
+    let mut stats = stats.chunks_exact_mut(of_head.max(1)).flat_map(|head| head.chunks_mut(lanes));
+    let heads = (0..shape.batch).flat_map(|batch| (0..shape.kv_heads).map(move |kv_head| (batch, kv_head)));
+    let panels = heads.flat_map(|head| plan.rows.iter().zip(&plan.reach).map(move |panel| (head, panel)));
+    let task = |(((batch, kv_head), (range, reach)), lse)| Task {
+        batch,
+        rows: Rows { group: shape.group(), kv_head },
+        range: Range::clone(range),
+        reach: Range::clone(reach),
+        lse,
+        stats: stats.next().unwrap_or_default(),
     };
-    // A sink is one more score of the row, with nothing to mix.
-    let sink = f64::from(sink);
-    if row_sum == 0.0 {
-        return (0.0, sink);
-    }
-    let max = natural.max(sink);
-    let lse = max + (f64::from(row_sum) * (natural - max).exp() + (sink - max).exp()).ln();
-    ((natural - lse).exp() as f32, lse)
+    panels.zip(lse).map(task).map(Some).collect()
 }

@@ -1,112 +1,169 @@
-//! Keys and values as the tile loop reads them: a copy of one kv head at a time, made when its first panel is due and
-//! given up after its last.
+//! Keys and values as the tile loop reads them: a copy of a run of keys of a few kv heads at a time, made when its first
+//! panel is due and given up after its last.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use fearless_simd::{Simd, dispatch};
 
+use crate::tile::BLOCK_KV;
 use crate::tile::pack::{pack_keys, touch};
 use crate::{Element, Isa, View};
 
-/// Rows that are asked of memory together, a multiple of four.
+/// Keys to a piece: few, so that threads copy together what all of them wait for.
+pub(crate) const RUN: usize = 2 * BLOCK_KV;
+
+/// Keys whose rows are asked of memory together, a multiple of four: with those of the neighbouring heads they have to fit
+/// into half of the first-level cache.
 const AHEAD: usize = 16;
 
-/// One kv head of one batch, in f32. Copied because in (batch, len, heads, head_dim) its rows lie apart, often by a
-/// whole power of two, and would fight each other for a place in the cache.
+/// One run of keys of some neighbouring kv heads of one batch, in f32. Copied because in (batch, len, heads, head_dim)
+/// a head's rows lie apart, often by a whole power of two, and would fight each other for a place in the cache.
 #[derive(Default)]
-pub(crate) struct Head {
-    /// Keys in fours, [four][t][key], the last four filled up with 0.
+pub(crate) struct Piece {
+    /// Keys in fours, [head][four][t][key], the last four filled up with 0.
     keys: Vec<[f32; 4]>,
-    /// (kv_len x v_head_dim).
+    /// (heads x run x v_head_dim).
     values: Vec<f32>,
+    /// Keys in it; 0 while it is not copied.
+    len: usize,
     dim: usize,
     v_dim: usize,
 }
 
-impl Head {
-    /// The fours from the one with key `first` up to the one with key `end` - 1.
-    pub(crate) fn keys(&self, first: usize, end: usize) -> &[[f32; 4]] {
-        &self.keys[first / 4 * self.dim..end.div_ceil(4) * self.dim]
+impl Piece {
+    /// The fours from the one with key `first` up to the one with key `end` - 1; `head` and keys counted from the
+    /// piece's first.
+    pub(crate) fn keys(&self, head: usize, keys: Range<usize>) -> &[[f32; 4]] {
+        let fours = head * self.len.div_ceil(4);
+        &self.keys[(fours + keys.start / 4) * self.dim..(fours + keys.end.div_ceil(4)) * self.dim]
     }
 
     /// The values of some keys, row after row.
-    pub(crate) fn values(&self, first: usize, end: usize) -> &[f32] {
-        &self.values[first * self.v_dim..end * self.v_dim]
+    pub(crate) fn values(&self, head: usize, keys: Range<usize>) -> &[f32] {
+        let first = head * self.len;
+        &self.values[(first + keys.start) * self.v_dim..(first + keys.end) * self.v_dim]
     }
 
     #[inline(always)]
-    fn fill<S: Simd, T: Element>(&mut self, simd: S, (k, v): (View<T>, View<T>), batch: usize, head: usize) {
-        (self.dim, self.v_dim) = (k.dim(), v.dim());
-        self.keys.resize(k.len().div_ceil(4) * self.dim, [0.0; 4]);
-        self.values.resize(v.len() * self.v_dim, 0.0);
-        let (mut fours, mut places) =
-            (self.keys.chunks_mut(AHEAD / 4 * self.dim.max(1)), self.values.chunks_mut(AHEAD * self.v_dim.max(1)));
-        for first in (0..k.len()).step_by(AHEAD) {
-            let keys = first..k.len().min(first + AHEAD);
-            touch(keys.clone().map(|key| k.row(batch, key, head)));
-            touch(keys.clone().map(|key| v.row(batch, key, head)));
-            if let Some(fours) = fours.next() {
-                pack_keys(simd, keys.clone().map(|key| k.row(batch, key, head)), self.dim, fours);
+    fn fill<S: Simd, T: Element>(
+        &mut self,
+        simd: S,
+        (k, v): (View<T>, View<T>),
+        (batch, heads): (usize, Range<usize>),
+        keys: Range<usize>,
+    ) {
+        (self.len, self.dim, self.v_dim) = (keys.len(), k.dim(), v.dim());
+        self.keys.resize(heads.len() * keys.len().div_ceil(4) * self.dim, [0.0; 4]);
+        self.values.resize(heads.len() * keys.len() * self.v_dim, 0.0);
+        let (fours, values) = (keys.len().div_ceil(4) * self.dim, keys.len() * self.v_dim);
+        for first in keys.clone().step_by(AHEAD) {
+            let rows = first..keys.end.min(first + AHEAD);
+            // The rows of neighbouring heads lie side by side: one page, and lines that follow each other.
+            for key in rows.clone() {
+                touch(heads.clone().map(|head| k.row(batch, key, head)));
+                touch(heads.clone().map(|head| v.row(batch, key, head)));
             }
-            if let Some(places) = places.next() {
-                for (key, place) in keys.zip(places.chunks_exact_mut(self.v_dim)) {
-                    T::widen(v.row(batch, key, head), place);
+            let (four, value) = ((first - keys.start) / 4 * self.dim, (first - keys.start) * self.v_dim);
+            for (at, head) in heads.clone().enumerate() {
+                let place = &mut self.keys[at * fours + four..][..rows.len().div_ceil(4) * self.dim];
+                pack_keys(simd, rows.clone().map(|key| k.row(batch, key, head)), self.dim, place);
+                let places = self.values[at * values + value..].chunks_exact_mut(self.v_dim.max(1));
+                for (key, place) in rows.clone().zip(places) {
+                    T::widen_with(simd, v.row(batch, key, head), place);
                 }
             }
         }
     }
 }
 
-/// The heads of an operation that are in use, and the buffers of those that are done with.
+/// The pieces of an operation that are in use, and the buffers of those that are done with.
 pub(crate) struct Heads<'a, T> {
     k: View<'a, T>,
     v: View<'a, T>,
     isa: Isa,
-    heads: Vec<Slot>,
-    spare: Mutex<Vec<Head>>,
+    /// Heads in a piece.
+    together: usize,
+    /// (batch, groups of heads, runs).
+    slots: Vec<Slot>,
+    spare: Mutex<Vec<Piece>>,
 }
 
 struct Slot {
-    head: Mutex<Option<Arc<Head>>>,
-    panels_left: AtomicUsize,
+    piece: RwLock<Piece>,
+    uses_left: AtomicUsize,
+}
+
+/// The runs that some keys lie in.
+pub(crate) fn runs(keys: &Range<usize>) -> Range<usize> {
+    if keys.is_empty() { 0..0 } else { keys.start / RUN..keys.end.div_ceil(RUN) }
 }
 
 impl<'a, T: Element> Heads<'a, T> {
-    /// For `panels` panels a head.
-    pub(crate) fn new(k: View<'a, T>, v: View<'a, T>, panels: usize, isa: Isa) -> Self {
-        let slot = || Slot { head: Mutex::new(None), panels_left: AtomicUsize::new(panels) };
-        let heads = (0..k.batch() * k.heads()).map(|_| slot()).collect();
-        Self { k, v, isa, heads, spare: Mutex::default() }
+    /// So many heads `together` in a piece; `uses` says for each run how often [`Heads::get`] will be asked for it by
+    /// one head.
+    pub(crate) fn new(k: View<'a, T>, v: View<'a, T>, together: usize, uses: &[usize], isa: Isa) -> Self {
+        let groups = (0..k.heads()).step_by(together).map(|first| together.min(k.heads() - first));
+        let slot = |uses| Slot { piece: RwLock::default(), uses_left: AtomicUsize::new(uses) };
+        let slots = (0..k.batch()).flat_map(|_| groups.clone());
+        let slots = slots.flat_map(|heads| uses.iter().map(move |uses| slot(heads * uses))).collect();
+        Self { k, v, isa, together, slots, spare: Mutex::default() }
     }
 
-    /// A head, copied if it was not yet. Whoever asks meanwhile waits.
-    pub(crate) fn get(&self, batch: usize, head: usize) -> Arc<Head> {
-        let mut place = lock(&self.heads[batch * self.k.heads() + head].head);
-        let made = place.get_or_insert_with(|| {
-            let mut copy = lock(&self.spare).pop().unwrap_or_default();
+    fn slot(&self, batch: usize, head: usize, run: usize) -> &Slot {
+        let groups = self.k.heads().div_ceil(self.together);
+        &self.slots[(batch * groups + head / self.together) * self.k.len().div_ceil(RUN) + run]
+    }
+
+    /// Which of a piece's heads this one is.
+    pub(crate) fn within(&self, head: usize) -> usize {
+        head % self.together
+    }
+
+    /// A piece, copied if it was not yet. Whoever asks meanwhile waits.
+    pub(crate) fn get(&self, batch: usize, head: usize, run: usize) -> RwLockReadGuard<'_, Piece> {
+        let slot = self.slot(batch, head, run);
+        let piece = slot.piece.read().unwrap_or_else(PoisonError::into_inner);
+        if piece.len > 0 {
+            return piece;
+        }
+        drop(piece);
+        let mut piece = slot.piece.write().unwrap_or_else(PoisonError::into_inner);
+        if piece.len == 0 {
+            *piece = self.spare().pop().unwrap_or_default();
+            let first = head / self.together * self.together;
+            let heads = first..self.k.heads().min(first + self.together);
+            let keys = run * RUN..self.k.len().min((run + 1) * RUN);
             dispatch!(self.isa.0, simd => simd.vectorize(
                 #[inline(always)]
-                || copy.fill(simd, (self.k, self.v), batch, head)
+                || piece.fill(simd, (self.k, self.v), (batch, heads), keys)
             ));
-            Arc::new(copy)
-        });
-        Arc::clone(made)
+        }
+        RwLockWriteGuard::downgrade(piece)
+    }
+
+    /// Copies a piece that will be asked for.
+    pub(crate) fn copy(&self, batch: usize, head: usize, run: usize) {
+        // Others may have copied it, used it and be done with it by now.
+        if self.slot(batch, head, run).uses_left.load(Ordering::Acquire) > 0 {
+            drop(self.get(batch, head, run));
+        }
     }
 
     /// Gives back what a panel got.
-    pub(crate) fn done(&self, batch: usize, head: usize, copy: Arc<Head>) {
-        let slot = &self.heads[batch * self.k.heads() + head];
-        drop(copy);
-        if slot.panels_left.fetch_sub(1, Ordering::AcqRel) == 1
-            && let Some(copy) = lock(&slot.head).take().and_then(Arc::into_inner)
-        {
-            lock(&self.spare).push(copy);
+    pub(crate) fn done(&self, batch: usize, head: usize, run: usize, piece: RwLockReadGuard<'_, Piece>) {
+        let slot = self.slot(batch, head, run);
+        drop(piece);
+        if slot.uses_left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let mut piece = std::mem::take(&mut *slot.piece.write().unwrap_or_else(PoisonError::into_inner));
+            piece.len = 0;
+            self.spare().push(piece);
         }
     }
-}
 
-/// A panic elsewhere ends the whole operation; what it left is not read.
-fn lock<L>(mutex: &Mutex<L>) -> std::sync::MutexGuard<'_, L> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A panic elsewhere ends the whole operation; what it left is not read.
+    fn spare(&self) -> std::sync::MutexGuard<'_, Vec<Piece>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -99,10 +99,11 @@ impl BlockMap {
         if span.is_empty() {
             return;
         }
-        for column in span.start / self.side..=(span.end - 1) / self.side {
-            let block = column * self.side..(column + 1) * self.side;
-            row[column] += (span.end.min(block.end) - span.start.max(block.start)) as u32;
-        }
+        // As if it saw the first and the last block whole, less what lies outside.
+        let (first, last) = (span.start / self.side, (span.end - 1) / self.side);
+        row[first..=last].iter_mut().for_each(|count| *count += self.side as u32);
+        row[first] -= (span.start - first * self.side) as u32;
+        row[last] -= ((last + 1) * self.side - span.end) as u32;
     }
 
     /// Adds what one panel saw of some map rows.

@@ -28,6 +28,8 @@ pub(crate) struct Watch<F, const N: usize> {
     positions: Vec<i64>,
     /// The least and the largest of them.
     span: (i64, i64),
+    /// How far each lies above the least.
+    above: [F; N],
     /// (3 x lanes): the scores of the first key, the own and the previous one; -inf where not seen.
     named: Vec<f32>,
     /// Where a map is wanted.
@@ -67,6 +69,7 @@ impl<F, const N: usize> Watch<F, N> {
         positions.resize(lanes, positions.last().copied().unwrap_or(0));
         let low = positions.iter().copied().min().unwrap_or(0);
         let high = positions.iter().copied().max().unwrap_or(0);
+        let above: Vec<f32> = positions.iter().map(|position| (position - low) as f32).collect();
         let map = side.map(|side| {
             // From where the first block begins.
             let first = reach.start / BLOCK_KV * BLOCK_KV / side;
@@ -80,6 +83,7 @@ impl<F, const N: usize> Watch<F, N> {
             distance: [F::splat(simd, 0.0); N],
             best: vec![None; lanes],
             span: (low, high),
+            above: load(simd, &above),
             positions,
             named: vec![f32::NEG_INFINITY; 3 * lanes],
             map,
@@ -226,16 +230,12 @@ impl<F, const N: usize> Watch<F, N> {
         F: Lanes<S>,
     {
         let lanes = N * F::LEN;
-        let mut ahead = [0.0; 64];
-        let (mut before, mut after) = (true, true);
-        let last = (probs.len() / lanes) as i64 - 1;
-        for (ahead, position) in ahead.iter_mut().zip(&self.positions) {
-            let relative = position - first_key as i64;
-            before &= relative >= last;
-            after &= relative <= 0;
-            *ahead = relative as f32;
+        let (low, high) = (self.span.0 - first_key as i64, self.span.1 - first_key as i64);
+        let (before, after) = (low >= (probs.len() / lanes) as i64 - 1, high <= 0);
+        let mut ahead = self.above;
+        for ahead in &mut ahead {
+            *ahead += F::splat(simd, low as f32);
         }
-        let ahead: [F; N] = load(simd, &ahead[..lanes]);
         let mut distance = [F::splat(simd, 0.0); N];
         for r in 0..N {
             distance[r] = ahead[r] * sums[r] - moment[r];
@@ -346,12 +346,10 @@ impl<F, const N: usize> Watch<F, N> {
             });
             let strip = &mut strips[strip];
             for (to, from) in strip.sum.iter_mut().zip(map.sum.chunks_exact(lanes)) {
-                *to += from[run.clone()].iter().sum::<f32>();
+                *to += sum(&from[run.clone()]);
             }
             for (to, from) in strip.max.iter_mut().zip(map.max.chunks_exact(lanes)) {
-                // A NaN stays.
-                let larger = |to: f32, from: &f32| if from.is_nan() || *from > to { *from } else { to };
-                *to = from[run.clone()].iter().fold(*to, larger);
+                *to = largest(&from[run.clone()], *to);
             }
         }
         strips
@@ -389,6 +387,26 @@ impl Columns {
             self.last = Some(column);
         }
     }
+}
+
+/// The sum of some weights: four at a time, so that it is vector code.
+#[inline(always)]
+fn sum(weights: &[f32]) -> f32 {
+    let (fours, rest) = weights.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for four in fours {
+        for (sum, weight) in sums.iter_mut().zip(four) {
+            *sum += weight;
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.iter().sum::<f32>()
+}
+
+/// The largest of some weights and of `most`. None is below 0, so their bits are ordered as they are; those of a NaN
+/// are the largest, so it stays.
+#[inline(always)]
+fn largest(weights: &[f32], most: f32) -> f32 {
+    f32::from_bits(weights.iter().fold(most.to_bits(), |most, weight| most.max(weight.to_bits())))
 }
 
 /// Each lane's lse in base 2. A row that sees nothing, or a lane without a row, gets infinity: its weights are 0.

@@ -1,0 +1,239 @@
+//! The tile loop. It reads like the paper (Dao 2023, FlashAttention-2, algorithm 1): for a panel of queries walk the
+//! visible blocks of keys; scores, online softmax, accumulate; finish into out and lse.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use fearless_simd::{Simd, SimdBase, dispatch};
+
+use crate::alone::{alone, widened};
+use crate::heads::{Heads, RUN, runs};
+use crate::observe::{RowStats, Strip};
+use crate::outputs::Outputs;
+use crate::params::{Block, Mask, Span};
+use crate::simd::Lanes;
+use crate::tile::BLOCK_KV;
+use crate::tile::accumulate::accumulate;
+use crate::tile::adjust::adjust;
+use crate::tile::hide::hide;
+use crate::tile::pack::{factor, pack, touch, unpack};
+use crate::tile::rows::Rows;
+use crate::tile::scores::scores;
+use crate::tile::softmax::Online;
+use crate::tile::watch::Watch;
+use crate::{Element, Isa, Params, View};
+
+/// One panel's share of the work, with the places for what it finds.
+pub(crate) struct Task<'a> {
+    pub(crate) batch: usize,
+    pub(crate) rows: Rows,
+    pub(crate) range: Range<usize>,
+    /// The keys that some row of it may see.
+    pub(crate) reach: Range<usize>,
+    pub(crate) lse: &'a mut [f64],
+    /// Empty where no statistics are wanted.
+    pub(crate) stats: &'a mut [RowStats],
+}
+
+/// What one panel saw of a map, by (batch, kv_head, first row).
+pub(crate) type PanelStrips = ((usize, usize, usize), Vec<Strip>);
+
+/// What every panel reads.
+pub(crate) struct Operands<'a, T> {
+    pub(crate) q: View<'a, T>,
+    pub(crate) k: View<'a, T>,
+    pub(crate) v: View<'a, T>,
+    pub(crate) heads: &'a Heads<'a, T>,
+    pub(crate) params: &'a Params,
+    pub(crate) mask: Mask<'a>,
+    /// Whether statistics of rows are wanted, and the side of a map's blocks.
+    pub(crate) observe: (bool, Option<usize>),
+    pub(crate) strips: &'a Mutex<Vec<PanelStrips>>,
+}
+
+impl<T> Clone for Operands<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Operands<'_, T> {}
+
+/// A thread's working memory, used for one panel after another.
+pub(crate) struct Scratch {
+    /// (head_dim x lanes): the queries.
+    panel: Vec<f32>,
+    /// ([`BLOCK_KV`] x lanes).
+    scores: Vec<f32>,
+    /// (v_head_dim x lanes).
+    acc: Vec<f32>,
+    /// (lanes x v_head_dim): the panel's output.
+    out: Vec<f32>,
+    /// (2 x lanes).
+    bounds: Vec<f32>,
+    /// (v_head_dim): four rows of the output side by side.
+    quads: Vec<[f32; 4]>,
+}
+
+impl Scratch {
+    pub(crate) fn new(lanes: usize, head_dim: usize, v_dim: usize) -> Self {
+        Self {
+            panel: vec![0.0; head_dim * lanes],
+            scores: vec![0.0; BLOCK_KV * lanes],
+            acc: vec![0.0; v_dim * lanes],
+            out: vec![0.0; v_dim * lanes],
+            bounds: vec![0.0; 2 * lanes],
+            quads: vec![[0.0; 4]; v_dim],
+        }
+    }
+
+    /// Its size in bytes.
+    pub(crate) fn bytes(lanes: usize, head_dim: usize, v_dim: usize) -> usize {
+        ((head_dim + BLOCK_KV + 2 * v_dim + 2) * lanes + 4 * v_dim) * size_of::<f32>()
+    }
+}
+
+/// Rows in a panel on this instruction set.
+pub(crate) fn panel_rows(isa: Isa) -> usize {
+    #[inline(always)]
+    fn rows<S: Simd>(_: S) -> usize {
+        let width = <S::f32s as SimdBase<S>>::LEN;
+        width * 2
+    }
+    dispatch!(isa.0, simd => rows(simd))
+}
+
+/// Picks the panel that suits the registers: two vectors across and eight keys down where there are 32 wide ones, two
+/// and four where there are 16.
+#[inline(always)]
+pub(crate) fn panel_of<S: Simd, T: Element, O: Element>(
+    simd: S,
+    operands: Operands<T>,
+    outputs: &Outputs<O>,
+    task: Task,
+    scratch: &mut Scratch,
+) {
+    simd.vectorize(
+        #[inline(always)]
+        || match <S::f32s as SimdBase<S>>::LEN {
+            16 => panel::<S, T, O, S::f32s, 2, 2, 8>(simd, operands, outputs, task, scratch),
+            8 => panel::<S, T, O, S::f32s, 2, 1, 4>(simd, operands, outputs, task, scratch),
+            _ => panel::<S, T, O, S::f32s, 2, 1, 4>(simd, operands, outputs, task, scratch),
+        },
+    );
+}
+
+#[inline(always)]
+fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: usize, const D: usize>(
+    simd: S,
+    operands: Operands<T>,
+    outputs: &Outputs<O>,
+    task: Task,
+    scratch: &mut Scratch,
+) {
+    let Operands { q, k, v, heads, params, mask, observe, .. } = operands;
+    let Task { batch, rows, range, reach, lse, stats } = task;
+    let Scratch { panel, scores: block_scores, acc, out, bounds, quads } = scratch;
+    let lanes = N * F::LEN;
+    let v_dim = v.dim();
+    let queries = range.clone().map(|row| {
+        let (query, head) = rows.at(row);
+        q.row(batch, query, head)
+    });
+    touch(queries.clone());
+    pack(simd, queries, factor(params.scale), lanes, panel);
+
+    let mut online = Online::<F, N>::new(simd);
+    acc.fill(0.0);
+    let span = Span { batch, heads: rows.heads(), queries: rows.queries(range.clone()) };
+    let watched = observe.0 || observe.1.is_some();
+    let mut watch = watched.then(|| Watch::<F, N>::new(simd, &mask, (rows, range.clone()), reach.clone(), observe.1));
+    // Keys lie in fours; a map's columns begin where blocks do.
+    let align = if watched { BLOCK_KV } else { 4 };
+    let within = heads.within(rows.kv_head);
+    for run in runs(&reach) {
+        let piece = heads.get(batch, rows.kv_head, run);
+        let keys = reach.start.max(run * RUN) / align * align..reach.end.min((run + 1) * RUN);
+        for at in keys.start / BLOCK_KV..keys.end.div_ceil(BLOCK_KV) {
+            let block = keys.start.max(at * BLOCK_KV)..keys.end.min((at + 1) * BLOCK_KV);
+            let visibility = mask.block(&span, block.clone());
+            if visibility == Block::Skip {
+                continue;
+            }
+            let in_piece = block.start - run * RUN..block.end - run * RUN;
+            let fours = &mut block_scores[..block.len().next_multiple_of(4) * lanes];
+            scores::<S, F, N, Q>(simd, panel, piece.keys(within, in_piece.clone()), fours);
+            let scored = &mut block_scores[..block.len() * lanes];
+            if params.adjusts() {
+                adjust::<S, F>(simd, (params, &mask), (batch, rows, range.clone()), block.clone(), lanes, scored);
+            }
+            if visibility == Block::Partial {
+                hide::<S, F, N>(simd, &mask, (rows, range.clone(), &span), block.clone(), bounds, scored);
+            }
+            let shrink = match &mut watch {
+                Some(watch) => watch.block(simd, &mut online, block.start, scored),
+                None => online.block(simd, scored),
+            };
+            accumulate::<S, F, N, D>(simd, scored, piece.values(within, in_piece), shrink, acc);
+        }
+        heads.done(batch, rows.kv_head, run, piece);
+    }
+
+    let norms = bounds;
+    for (lane, lse) in lse.iter_mut().enumerate() {
+        let sink = params.sinks.as_ref().map(|sinks| sinks[rows.at(range.start + lane).1]);
+        let (r, at) = (lane / F::LEN, lane % F::LEN);
+        (norms[lane], *lse) = finish(online.row_max[r].as_slice()[at], online.row_sum[r].as_slice()[at], sink);
+    }
+    if let Some(watch) = watch {
+        watch.rows(simd, &online, lse, stats);
+        let strips = watch.strips(simd, (batch, rows, range.clone()), lse);
+        if !strips.is_empty() {
+            let mut all = operands.strips.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push(((batch, rows.kv_head, range.start), strips));
+        }
+    }
+    for (first, four) in (0..range.len()).step_by(4).zip(out.chunks_exact_mut((4 * v_dim).max(1))) {
+        let factors = std::array::from_fn(|lane| norms[first + lane]);
+        unpack(simd, acc, lanes, first, factors, quads, four);
+    }
+    for (lane, row) in (0..range.len()).zip(out.chunks_exact_mut(v_dim.max(1))) {
+        if norms[lane] == 0.0 {
+            row.fill(0.0);
+        }
+        if !finite(row) {
+            let (query, head) = rows.at(range.start + lane);
+            let q_row = widened(q.row(batch, query, head));
+            let (key, value) =
+                (|key| widened(k.row(batch, key, rows.kv_head)), |key| widened(v.row(batch, key, rows.kv_head)));
+            alone((params, &mask), (batch, head, query), &q_row, key, value, row);
+        }
+    }
+    outputs.write(batch, range.map(|row| rows.at(row)), out);
+}
+
+/// Whether all numbers of a row are.
+#[inline(always)]
+fn finite(row: &[f32]) -> bool {
+    // Of the bits, because a maximum of whole numbers is vector code.
+    row.iter().fold(0, |most: u32, x| most.max(x.abs().to_bits())) < f32::INFINITY.to_bits()
+}
+
+/// (what to multiply sums of exp2(score - row_max) by, lse) of one row; (0, -inf) for a row that saw nothing.
+fn finish(row_max: f32, row_sum: f32, sink: Option<f32>) -> (f32, f64) {
+    let natural = f64::from(row_max) * std::f64::consts::LN_2;
+    let Some(sink) = sink else {
+        if row_sum == 0.0 {
+            return (0.0, f64::NEG_INFINITY);
+        }
+        return (1.0 / row_sum, natural + f64::from(row_sum).ln());
+    };
+    // A sink is one more score of the row, with nothing to mix.
+    let sink = f64::from(sink);
+    if row_sum == 0.0 {
+        return (0.0, sink);
+    }
+    let max = natural.max(sink);
+    let lse = max + (f64::from(row_sum) * (natural - max).exp() + (sink - max).exp()).ln();
+    ((natural - lse).exp() as f32, lse)
+}
