@@ -34,10 +34,15 @@ pub struct Shape {
     pub layers: usize,
     /// Query heads of each layer.
     pub q_heads: usize,
-    /// Longest text, in tokens.
+    /// Longest text, in tokens; [`Shape::ENDLESS`] where there are no positions that could run out.
     pub context: usize,
     /// Whether a token is kept from those after it.
     pub causal: bool,
+}
+
+impl Shape {
+    /// No bound on a text's length but memory, small enough that sums of lengths do not overflow.
+    pub const ENDLESS: usize = 1 << 30;
 }
 
 /// What a model is asked to read.

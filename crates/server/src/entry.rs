@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use attnscope_models::{DEFAULT_TEXT, Model, Source};
+use attnscope_models::{DEFAULT_TEXT, Model, Shape, Source};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -67,6 +67,7 @@ pub(crate) struct Listing {
     text_fixed: bool,
     causal: bool,
     causal_choice: bool,
+    /// None where the model has no bound of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<usize>,
     /// Whether it is open already; if not, `max_tokens` is not known yet, and `family` and `causal` only as far as a
@@ -148,7 +149,8 @@ impl Item {
             Some(Source::Model(model)) => {
                 listing.family = Some(model.family().to_owned());
                 listing.causal = model.shape().causal;
-                listing.max_tokens = Some(model.shape().context);
+                let Shape { context, .. } = model.shape();
+                listing.max_tokens = (context < Shape::ENDLESS).then_some(context);
             }
             Some(Source::Trace(trace)) => {
                 listing.family = Some(trace.model.family.clone()).filter(|family| !family.is_empty());

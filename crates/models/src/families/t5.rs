@@ -15,9 +15,6 @@ use crate::error::Result;
 use crate::model::Shape;
 use crate::weights::Weights;
 
-/// T5 has no positions that could run out; this only keeps sums of lengths from overflowing.
-const CONTEXT: usize = 1 << 30;
-
 /// Sizes and constants, as config.json names them.
 #[derive(Clone, Debug)]
 struct Config {
@@ -218,7 +215,7 @@ impl T5 {
 impl Family for T5 {
     fn shape(&self) -> Shape {
         let Config { vocab, decoder_layers: layers, .. } = self.config;
-        Shape { vocab, layers, q_heads: self.config.attention.heads, context: CONTEXT, causal: true }
+        Shape { vocab, layers, q_heads: self.config.attention.heads, context: Shape::ENDLESS, causal: true }
     }
 
     fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {

@@ -1,0 +1,84 @@
+// Cross-attention: the decoder's tokens ask, those that the encoder read are asked.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { BINARY, cliJson, noBinary, view } from '../lib/binary.mjs';
+import { launch, open, shows, value } from '../lib/browser.mjs';
+import { spoken } from '../../ui/tokens.js';
+
+const T5 = fileURLToPath(new URL('../../crates/models/tests/tiny/t5-relu', import.meta.url));
+const TEXT = 'the robot carried the patient';
+
+describe('an encoder-decoder', { skip: noBinary, timeout: 120000 }, () => {
+  /** @type {Awaited<ReturnType<typeof view>>} */
+  let server;
+  /** @type {import('playwright-core').Browser} */
+  let browser;
+  let hash = '';
+  /** @type {any} */
+  let meta;
+  before(async () => {
+    if (!BINARY) return;
+    server = await view(T5);
+    browser = await launch();
+    const { sources } = await (await fetch(`${server.url}api/sources`)).json();
+    const source = sources.find((/** @type {any} */ s) => s.kind === 'model').id;
+    const post = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    const body = JSON.stringify({ source, text: TEXT });
+    meta = await (await fetch(`${server.url}api/traces`, { ...post, body })).json();
+    hash = `#source=${encodeURIComponent(source)}&text=${TEXT.replaceAll(' ', '+')}&site=cross&layer=1&head=1`;
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  test('a cell of cross-attention names each token from its own text, with the command line’s numbers', async () => {
+    const [query, key] = [2, 3];
+    const { page, complaints } = await open(browser, server.url, { hash: `${hash}&query=${query}&key=${key}` });
+    await shows(page, query, key);
+    const said = await cliJson(
+      ...['cell', T5, '--site', 'cross', '--layer', '1', '--head', '1', '--text', TEXT],
+      ...['--query', String(query), '--key', String(key)],
+    );
+    assert.equal(said.query.token, meta.tokens[query].text);
+    assert.equal(said.key.token, meta.encoder.tokens[key].text);
+    const chips = page.locator('cell-headline h2 .tok');
+    assert.equal(await chips.nth(0).getAttribute('title'), `token ${query}: ${spoken(meta.tokens[query])}`);
+    assert.equal(await chips.nth(1).getAttribute('title'), `token ${key}: ${spoken(meta.encoder.tokens[key])}`);
+    const shown = await value(page, 'cell-headline h2');
+    assert.ok(Math.abs(shown - said.weight) <= 1e-5, `${shown} is not ${said.weight}`);
+    const sizes = await page.evaluate(() => {
+      const { rows, columns } = /** @type {any} */ (document.querySelector('attention-map')).geometry;
+      return [rows, columns];
+    });
+    assert.deepEqual(sizes, [meta.tokens.length, meta.encoder.tokens.length]);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('the words that ask stand above those that were read: each can be clicked', async () => {
+    const { page, complaints } = await open(browser, server.url, { hash: `${hash}&query=2&key=3` });
+    await shows(page, 2, 3);
+    const [asking, read] = [page.locator('asking-line .word'), page.locator('token-ribbon .ribbon').last().locator('.word')];
+    assert.deepEqual([await asking.count(), await read.count()], [meta.tokens.length, meta.encoder.tokens.length]);
+    await read.nth(0).click();
+    await shows(page, 2, 0);
+    await asking.nth(1).click();
+    await page.waitForFunction(() => location.hash.includes('query=1'));
+    await page.locator('asking-line .word[aria-pressed=true]').waitFor();
+    assert.equal(await asking.nth(1).getAttribute('aria-pressed'), 'true');
+    assert.deepEqual(complaints, []);
+  });
+
+  test('the text view says that it shades one text, and shades the encoder’s', async () => {
+    const { page, complaints } = await open(browser, server.url, { hash: `${hash}&view=text`, until: 'text-view .note' });
+    await page.getByText('Cross-attention goes from one text to another').waitFor();
+    const other = await open(browser, server.url, {
+      hash: `${hash.replace('site=cross', 'site=encoder')}&view=text`,
+      until: 'text-view .t',
+    });
+    assert.equal(await other.page.locator('text-view .t').count(), meta.encoder.tokens.length);
+    assert.deepEqual([...complaints, ...other.complaints], []);
+  });
+});
