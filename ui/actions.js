@@ -9,6 +9,7 @@
 /** @import { State } from './store.js' */
 import * as api from './api.js';
 import { ask, drop } from './asking.js';
+import { queriesOf } from './axes.js';
 import { EMPTY_VIEW, MOST_PINS, parseAddress } from './address.js';
 import { forgetGrid, loadGrid } from './heads-loading.js';
 import { headsInView } from './heads-picture.js';
@@ -58,8 +59,11 @@ export const dressMap = (changes) => change(changes);
 
 /** @param {string} site */
 export function chooseSite(site) {
-  const layer = get().trace.value?.sites.find((s) => s.site === site)?.layer ?? 0;
-  return move({ site, layer, head: 0, heads: null });
+  const { trace, view } = get();
+  const layer = trace.value?.sites.find((s) => s.site === site)?.layer ?? 0;
+  // Pins are words of one text.
+  const another = trace.value && queriesOf(trace.value, { site }) !== queriesOf(trace.value, view);
+  return move({ site, layer, head: 0, heads: null, ...(another ? { pins: [] } : {}) });
 }
 
 /** @param {Tab} tab */
@@ -129,9 +133,12 @@ export function letAsk(query) {
   if (!site || trace.busy) return;
   const asks = clamp(query, site.q_len);
   // The row that is here is not asked for again.
-  const here = row.value && row.value.query.index === asks && asks === view.query ? row.value : null;
+  const here = row.value && sameHead(row.value, view) && row.value.query.index === asks ? row.value : null;
   return move({ query: asks, key: here ? strongest(here) : null });
 }
+
+/** @param {{site: string, layer: number, head: number}} a @param {{site: string, layer: number, head: number}} b */
+const sameHead = (a, b) => a.site === b.site && a.layer === b.layer && a.head === b.head;
 
 /**
  * A step in one direction, held at the edges.
@@ -363,9 +370,11 @@ async function loadCellView(site, layer, head, query) {
 }
 
 function loadLayer() {
+  const { site, layer } = headRef();
   return ask('heads', async (signal) => {
     await afterTheMap(signal);
-    return living((ref) => api.heads(ref.trace, ref.site, ref.layer, signal));
+    // Someone may have gone elsewhere since.
+    return living(({ trace }) => api.heads(trace, site, layer, signal));
   });
 }
 
@@ -381,11 +390,19 @@ function loadHead() {
 
 async function loadRow() {
   const { query } = get().view;
-  const row = await ask('row', (signal) => living((ref) => api.row(ref, query ?? 0, signal)));
-  if (!row || get().view.key !== null) return row;
-  set({ view: { ...get().view, key: strongest(row) } });
-  const cell = loadCell();
-  await Promise.all([cell, loadColumn(cell)]);
+  /** @type {Promise<unknown>[]} */
+  let then = [];
+  // Without a key it is the strongest of the row. Its cell is asked for before the row is told of, so that both are
+  // drawn at one go.
+  const along = (/** @type {Row} */ row) => {
+    if (get().view.key !== null) return {};
+    set({ view: { ...get().view, key: strongest(row) } });
+    const cell = loadCell();
+    then = [cell, loadColumn(cell)];
+    return {};
+  };
+  const row = await ask('row', (signal) => living((ref) => api.row(ref, query ?? 0, signal)), along);
+  await Promise.all(then);
   return row;
 }
 
@@ -398,12 +415,14 @@ function loadCell() {
 
 /** The column comes after the cell, which is what was clicked on. @param {Promise<unknown>} cell */
 function loadColumn(cell) {
-  const { site, layer, head, key } = get().view;
-  return need('column', [site, layer, head, key], () =>
+  const { key } = get().view;
+  const at = headRef();
+  return need('column', [at.site, at.layer, at.head, key], () =>
     ask('column', async (signal) => {
       await cell;
       signal.throwIfAborted();
-      return living((ref) => api.column(ref, key ?? 0, signal));
+      // Someone may have gone to another head since.
+      return living(({ trace }) => api.column({ ...at, trace }, key ?? 0, signal));
     }),
   );
 }

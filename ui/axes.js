@@ -2,6 +2,7 @@
 // encoder-decoder: there the decoder's tokens ask, and those that the encoder read are asked.
 
 /** @import { Meta, Token } from './contract.js' */
+import { counted } from './numbers.js';
 
 /** @typedef {{site: string}} Place  Anything that says of which kind of attention it is. */
 
@@ -17,3 +18,9 @@ export const endsOf = (meta, cell) => [queriesOf(meta, cell)[cell.query.index], 
 
 /** Whether rows and columns are of different texts. @param {Meta} meta @param {Place} of */
 export const ofTwoTexts = (meta, of) => queriesOf(meta, of) !== keysOf(meta, of);
+
+/** How much is read, in words. @param {Meta} meta @param {Place} of */
+export const readWords = (meta, of) =>
+  ofTwoTexts(meta, of)
+    ? `${counted(queriesOf(meta, of).length)} beside ${counted(keysOf(meta, of).length)} of the encoder`
+    : counted(queriesOf(meta, of).length);

@@ -1,6 +1,7 @@
 // What looks at every weight of a layer takes all of the machine for a while when the text is long.
 // It waits until the map has been drawn and left alone for a moment.
 
+import { siteOf } from './actions.js';
 import { get, watch } from './store.js';
 
 /** Texts up to this long are measured in no time. */
@@ -14,7 +15,8 @@ const QUIET = 700;
  */
 export function afterTheMap(signal) {
   const { trace, view } = get();
-  if ((trace.value?.tokens.length ?? 0) <= LONG || view.tab !== 'cell') return Promise.resolve();
+  const site = trace.value && siteOf(trace.value, view);
+  if (!site || Math.max(site.q_len, site.kv_len) <= LONG || view.tab !== 'cell') return Promise.resolve();
   return new Promise((resolve) => {
     let timer = 0;
     const end = () => {

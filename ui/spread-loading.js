@@ -7,6 +7,7 @@
 import * as api from './api.js';
 import { living, siteOf } from './actions.js';
 import { ask, drop } from './asking.js';
+import { ofTwoTexts } from './axes.js';
 import { meanOfHeads } from './spread.js';
 import { get, nothing, set } from './store.js';
 
@@ -38,7 +39,8 @@ export function loadSpread() {
   const state = get();
   const { view, trace } = state;
   const site = trace.value && siteOf(trace.value, view);
-  if (!site) return;
+  // The view shades one text.
+  if (!trace.value || !site || ofTwoTexts(trace.value, view)) return;
   const tokens = subjects(state);
   const heads = headsOf(view);
   const id = trace.value?.id;

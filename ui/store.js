@@ -85,6 +85,8 @@ const watchers = new Set();
 let told = true;
 /** When the first change was made that was not told yet; 0 where all are told. */
 let since = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
 
 export const get = () => state;
 
@@ -101,7 +103,8 @@ export function set(changes) {
   queueMicrotask(() => {
     told = true;
     const left = GRACE - (performance.now() - since);
-    if (left > 0 && isAnswerDue()) setTimeout(tell, left);
+    clearTimeout(timer);
+    if (left > 0 && isAnswerDue()) timer = setTimeout(tell, left);
     else tell();
   });
 }

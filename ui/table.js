@@ -40,7 +40,7 @@ export function spreadTable(meta, view, spread) {
       ...(several ? [view.joining] : []),
       'hidden',
     ],
-    rows: keysOf(meta, view).map((token, j) => [
+    rows: shadedOf(meta, view, spread).map((token, j) => [
       j,
       token.text,
       ...spread.weights.map((weights) => (weights[j] < 0 ? null : weights[j])),
@@ -59,11 +59,17 @@ export const spreadJson = (meta, view, spread) => ({
   heads: spread.heads,
   heads_joined_by: spread.heads === 'mean' || spread.heads.length > 1 ? 'mean of weights' : null,
   facing: spread.facing === 'to' ? 'attends to' : 'is attended to by',
-  tokens: keysOf(meta, view).map((token) => token.text),
+  tokens: shadedOf(meta, view, spread).map((token) => token.text),
   asked: spread.tokens.map((index, i) => ({
     index,
-    token: queriesOf(meta, view)[index].text,
+    token: askedOf(meta, view, spread)[index].text,
     weights: Array.from(spread.weights[i], (w) => (w < 0 ? null : w)),
     mask: Array.from(spread.weights[i], (w) => reasonOf(w)),
   })),
 });
+
+/** The tokens that have a weight each. @param {Meta} meta @param {View} view @param {Spread} spread */
+const shadedOf = (meta, view, spread) => (spread.facing === 'to' ? keysOf : queriesOf)(meta, view);
+
+/** The tokens that are asked about. @param {Meta} meta @param {View} view @param {Spread} spread */
+const askedOf = (meta, view, spread) => (spread.facing === 'to' ? queriesOf : keysOf)(meta, view);

@@ -78,7 +78,12 @@ describe('an encoder-decoder', { skip: noBinary, timeout: 120000 }, () => {
       hash: `${hash.replace('site=cross', 'site=encoder')}&view=text`,
       until: 'text-view .t',
     });
-    assert.equal(await other.page.locator('text-view .t').count(), meta.encoder.tokens.length);
+    const words = other.page.locator('text-view .t');
+    assert.equal(await words.count(), meta.encoder.tokens.length);
+    await other.page.waitForFunction(() =>
+      [...document.querySelectorAll('text-view .t')].some((word) => /** @type {HTMLElement} */ (word).style.backgroundColor),
+    );
+    assert.equal(await page.locator('#panel-text take-along button').count(), 0);
     assert.deepEqual([...complaints, ...other.complaints], []);
   });
 });

@@ -4,6 +4,7 @@ import { letAsk } from '../actions.js';
 import { ofTwoTexts, queriesOf } from '../axes.js';
 import { h } from '../dom.js';
 import { tokenText } from '../figures.js';
+import { scrollTo } from '../scroll.js';
 import { get } from '../store.js';
 import { direction, spoken } from '../tokens.js';
 import { Part } from './part.js';
@@ -41,6 +42,10 @@ export class AskingLine extends Part {
             tokens.slice(from, from + MOST).flatMap((_, i) => [word(from + i), ' ']),
           ),
         );
+        requestAnimationFrame(() => {
+          const [line, asks] = [this.querySelector('.ribbon'), this.querySelector('.asks')];
+          if (line instanceof HTMLElement && asks instanceof HTMLElement) scrollTo(line, asks);
+        });
       },
     );
   }

@@ -4,6 +4,7 @@
 /** @import { HeadSpot, HeadsLayout } from '../heads-layout.js' */
 /** @import { HeadsScene } from '../heads-painter.js' */
 import { openInMap, pointAtHead } from '../actions.js';
+import { readWords } from '../axes.js';
 import { h } from '../dom.js';
 import { headAt, layOutGrid, layOutList, stepFrom } from '../heads-layout.js';
 import { complete } from '../heads-loading.js';
@@ -90,7 +91,7 @@ export class HeadGrid extends Part {
     const only = view.pattern ? `, ${PATTERNS[view.pattern].many}` : '';
     return printHeads(this.#scene, {
       title: `Attention heads of ${trace.value.model.name}${only}${sorted}`,
-      note: `${trace.value.tokens.length} tokens; queries down, keys across, the largest weight of each block`,
+      note: `${readWords(trace.value, view)}; queries down, keys across, the largest weight of each block`,
       across: this.#across.textContent ?? '',
       down: this.#down.textContent ?? '',
     });

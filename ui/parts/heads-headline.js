@@ -5,11 +5,11 @@
 /** @import { HeadFacts, Meta } from '../contract.js' */
 /** @import { View } from '../address.js' */
 import { openInMap } from '../actions.js';
+import { readWords } from '../axes.js';
 import { h, vars } from '../dom.js';
 import { num } from '../figures.js';
 import { complete, continueGrid, stopGrid } from '../heads-loading.js';
 import { headsInView } from '../heads-picture.js';
-import { counted } from '../numbers.js';
 import { PATTERNS, STATISTICS } from '../patterns.js';
 import { Part } from './part.js';
 
@@ -52,7 +52,7 @@ function sentence(meta, view, grid) {
       h(
         'p',
         { class: 'note' },
-        `${layers} ${layers === 1 ? 'layer' : 'layers'} of ${meta.model.name}, reading ${counted(meta.tokens.length)}. Each square is one head’s map, queries down and keys across; where a pixel stands for several cells it is the largest of them.${heads.sites[0]?.causal ? ' Grey is hidden by the mask.' : ''}`,
+        `${layers} ${layers === 1 ? 'layer' : 'layers'} of ${meta.model.name}, reading ${readWords(meta, view)}. Each square is one head’s map, queries down and keys across; where a pixel stands for several cells it is the largest of them.${heads.sites[0]?.causal ? ' Grey is hidden by the mask.' : ''}`,
       ),
     );
   const found = heads.chosen.length;

@@ -12,11 +12,11 @@ import { Part } from './part.js';
 export class RowAnswer extends Part {
   begin() {
     this.watch(
-      ({ row, trace, view }) => [row.value, trace.value, view.layer, view.head, view.query, view.key],
-      (row, meta, layer, head, query, key) => {
+      ({ row, trace, view }) => [row.value, trace.value, view.site, view.layer, view.head, view.query, view.key],
+      (row, meta, site, layer, head, query, key) => {
         const [most] = row?.strongest ?? [];
         // While the next row is on its way the last answer keeps its place, unseen: the map below must not move.
-        const here = row !== null && meta !== null && fits(row, meta, { layer, head, query });
+        const here = row !== null && meta !== null && fits(row, meta, { site, layer, head, query });
         this.classList.toggle('on-its-way', !here);
         if (!here) return;
         if (!most) return this.show();
@@ -47,10 +47,11 @@ export class RowAnswer extends Part {
   }
 }
 
-/** Whether the row is of what is in view: a new one may still be on its way. @param {Row} row @param {Meta} meta @param {Pick<View, 'layer' | 'head' | 'query'>} view */
+/** Whether the row is of what is in view: a new one may still be on its way. @param {Row} row @param {Meta} meta @param {Pick<View, 'site' | 'layer' | 'head' | 'query'>} view */
 const fits = (row, meta, view) =>
   row.weights.length === keysOf(meta, row).length &&
   row.query.index === view.query &&
+  row.site === view.site &&
   row.layer === view.layer &&
   row.head === view.head;
 

@@ -1,7 +1,7 @@
 // What ran, where and for how long: so that a figure can be traced back to its run.
 
+import { readWords } from '../axes.js';
 import { h } from '../dom.js';
-import { counted } from '../numbers.js';
 import { Part } from './part.js';
 
 export class RunFacts extends Part {
@@ -10,9 +10,9 @@ export class RunFacts extends Part {
       (s) => [s.trace.value],
       (meta) => {
         if (!meta) return this.show();
-        const { model, isa, version, seconds, tokens } = meta;
+        const { model, isa, version, seconds } = meta;
         const facts = [
-          `${model.name}, ${counted(tokens.length)}`,
+          `${model.name}, ${readWords(meta, { site: meta.encoder ? 'cross' : 'self' })}`,
           `run by attnscope ${version} on ${isa} in ${seconds < 0.1 ? 'less than 0.1' : seconds.toFixed(1)} s`,
         ];
         this.show(

@@ -26,13 +26,15 @@ export class StepMix extends Part {
         // The other one is on its way.
         if (!sameRow(cell, row)) return;
         const short = cell.v.length <= WRITTEN_OUT;
+        // Those of the head before stay until the new ones are here.
+        const fitting = values?.v.length === row.weights.length ? values : null;
         this.update(
           stepBlock(
             6,
             'What is mixed in',
             ...intro(cell, meta),
             error ? h('p', { class: 'trouble', role: 'alert' }, error) : null,
-            short && values ? table(cell, row, values, meta, worked) : strips(cell, row, values, meta),
+            short && fitting ? table(cell, row, fitting, meta, worked) : strips(cell, row, fitting, meta),
             worked ? added(cell, worked) : null,
           ),
         );

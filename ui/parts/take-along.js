@@ -6,6 +6,7 @@
 import { living } from '../actions.js';
 import { formatAddress } from '../address.js';
 import * as api from '../api.js';
+import { ofTwoTexts } from '../axes.js';
 import { columnCommand, headsCommand, mapCommand, rowCommand } from '../command.js';
 import { h } from '../dom.js';
 import { copyButton } from '../figures.js';
@@ -36,6 +37,9 @@ const PICTURES = ['png', 'svg'];
 const drawn = (what, view) =>
   what !== 'text' || (view.facing === 'to' && view.pins.length <= 1 && headOfText(view) !== null);
 
+/** Whether there is such a thing: the text view shades one text. @param {What} what @param {State} state */
+const offers = (what, { trace, view }) => trace.value !== null && !(what === 'text' && ofTwoTexts(trace.value, view));
+
 export class TakeAlong extends Part {
   #trouble = h('p', { class: 'trouble', role: 'alert', hidden: true });
 
@@ -62,9 +66,9 @@ export class TakeAlong extends Part {
     this.setAttribute('role', 'group');
     this.setAttribute('aria-label', `Take ${KINDS[this.what].name} along`);
     this.watch(
-      (s) => [s.trace.value !== null, s.sources.value !== null, drawn(this.what, s.view), s.view.facing],
-      (meta, sources, pictures, _facing) => {
-        if (!meta || !sources) return this.show();
+      (s) => [offers(this.what, s), s.sources.value !== null, drawn(this.what, s.view), s.view.facing],
+      (offered, sources, pictures, _facing) => {
+        if (!offered || !sources) return this.show();
         const { name } = KINDS[this.what];
         const formats = KINDS[this.what].formats.filter((format) => pictures || !PICTURES.includes(format));
         this.show(

@@ -9,8 +9,9 @@ import { choose, letAsk } from '../actions.js';
 import { keysOf, ofTwoTexts } from '../axes.js';
 import { h } from '../dom.js';
 import { named, tokenText } from '../figures.js';
-import { show } from '../numbers.js';
+import { counted, show } from '../numbers.js';
 import { lookOf, placesOf, shadeOf } from '../shades.js';
+import { scrollTo } from '../scroll.js';
 import { inSight, lookOutFor, whenFree } from '../sight.js';
 import { get } from '../store.js';
 import { direction, spoken } from '../tokens.js';
@@ -53,6 +54,8 @@ export class TokenRibbon extends Part {
       (meta, query, key, site) => {
         if (!meta) return this.show();
         const two = ofTwoTexts(meta, { site });
+        // While the key is not known yet, the words of the key before stay where they are.
+        if (two && key === null && this.#of === keysOf(meta, { site })) return this.#mark(null, null);
         const at = (two ? key : query) ?? 0;
         const go = () => {
           if (this.#lay(meta, site, at)) this.#shade(get());
@@ -86,7 +89,7 @@ export class TokenRibbon extends Part {
     const two = ofTwoTexts(meta, { site });
     if (this.#of === tokens && this.#two === two && this.#has(at)) return false;
     this.#two = two;
-    const had = this.contains(document.activeElement);
+    const had = this.#line.contains(document.activeElement);
     this.#of = tokens;
     this.#line.dir = direction(tokens);
     this.#from = Math.max(0, Math.min(tokens.length - MOST, at - MOST / 2));
@@ -135,6 +138,9 @@ export class TokenRibbon extends Part {
           named('weight', 'weight'),
           's.',
           spaced ? null : h('span', { class: 'whole' }, ' The dot is a space.'),
+          slice.length < tokens.length
+            ? ` Here are ${slice.length} of ${counted(tokens.length)}, from ${this.#from} to ${this.#from + slice.length - 1}.`
+            : null,
         ),
         new RowAnswer(),
       ),
@@ -199,14 +205,7 @@ export class TokenRibbon extends Part {
     if (this.#line.contains(document.activeElement)) word.focus({ preventScroll: true });
     // Where words are is asked when the page is laid out anyway.
     cancelAnimationFrame(this.#following);
-    this.#following = requestAnimationFrame(() => this.#scrollTo(word));
-  }
-
-  /** @param {HTMLElement} word */
-  #scrollTo(word) {
-    const [top, line] = [word.offsetTop - this.#line.offsetTop, this.#line];
-    if (top < line.scrollTop || top + word.offsetHeight > line.scrollTop + line.clientHeight)
-      line.scrollTop = top - line.clientHeight / 3;
+    this.#following = requestAnimationFrame(() => scrollTo(this.#line, word));
   }
 }
 
