@@ -57,6 +57,20 @@ pub(crate) fn check_sizes(sizes: &[(&str, usize)]) -> Result<(), String> {
     }
 }
 
+/// That query heads can share kv heads, and that their widths can be counted.
+pub(crate) fn check_heads(q_heads: usize, kv_heads: usize, head_dim: usize) -> Result<(), String> {
+    if kv_heads == 0 || !q_heads.is_multiple_of(kv_heads) {
+        return Err(format!(
+            "its configuration says {q_heads} query heads on {kv_heads} kv heads, which do not divide"
+        ));
+    }
+    // q, k and v may stand in one matrix.
+    if q_heads.checked_mul(head_dim).and_then(|width| width.checked_mul(3)).is_none() {
+        return Err(format!("its configuration says {q_heads} heads of {head_dim} dimensions, which is too large"));
+    }
+    Ok(())
+}
+
 /// A model of some family, ready to run.
 pub(crate) trait Family: Send + Sync {
     /// Its sizes.

@@ -11,7 +11,7 @@ use super::decoder_keys::Head;
 use super::keys::Keys;
 use super::layers::{Layers, Windows};
 use super::rotary::{Rotary, Usual};
-use super::{Build, Family, check_eps, check_sizes, heads, language_head, linear, prefix};
+use super::{Build, Family, check_eps, check_heads, check_sizes, heads, language_head, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -135,15 +135,7 @@ impl Config {
         ])?;
         check_eps(self.norm_eps)?;
         self.rotary.check()?;
-        if kv_heads == 0 || !q_heads.is_multiple_of(kv_heads) {
-            return Err(format!(
-                "its configuration says {q_heads} query heads on {kv_heads} kv heads, which do not divide"
-            ));
-        }
-        if q_heads.checked_mul(head_dim).and_then(|width| width.checked_mul(3)).is_none() {
-            return Err(format!("its configuration says {q_heads} heads of {head_dim} dimensions, which is too large"));
-        }
-        Ok(())
+        check_heads(q_heads, kv_heads, head_dim)
     }
 }
 
