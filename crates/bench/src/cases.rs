@@ -1,7 +1,7 @@
 //! Every case there is. A new one is one entry: its name, its sizes, its useful work, and what runs it once.
 
 use attnscope_kernel::{
-    Element, Error, Isa, KvCache, Observe, Params, Segments, View, Window, backward, bf16, f16, forward,
+    Element, Error, Isa, KvCache, Observe, Params, Segments, View, Window, backward, bf16, f16, forward_into,
     forward_observed,
 };
 
@@ -76,15 +76,15 @@ fn packed128(shape: Shape) -> Params {
 
 /// The forward pass on numbers stored as `T`.
 fn run<T: Element>(params: fn(Shape) -> Params) -> impl Fn(Shape) -> Result<Once, Error> {
-    prepared(params, |q: View<T>, k, v, params| {
-        forward(q, k, v, params, Isa::detect()).map(|done| drop(std::hint::black_box(done)))
+    prepared(params, |q: View<T>, k, v, params, out| {
+        forward_into(q, k, v, params, Isa::detect(), out).map(|lse| drop(std::hint::black_box(lse)))
     })
 }
 
 /// The forward pass that leaves statistics of every row and a map of every head.
 fn observed() -> impl Fn(Shape) -> Result<Once, Error> {
     let observe = Observe { rows: true, map: Some(128) };
-    prepared(plain, move |q: View<f32>, k, v, params| {
+    prepared(plain, move |q: View<f32>, k, v, params, _| {
         forward_observed::<f32, f32>(q, k, v, params, Isa::detect(), observe)
             .map(|done| drop(std::hint::black_box(done)))
     })
@@ -92,12 +92,12 @@ fn observed() -> impl Fn(Shape) -> Result<Once, Error> {
 
 /// The forward pass and then the gradients, causal.
 fn trained() -> impl Fn(Shape) -> Result<Once, Error> {
-    prepared(causal_params, |q: View<f32>, k, v, params| {
-        let done = forward(q, k, v, params, Isa::detect())?;
+    prepared(causal_params, |q: View<f32>, k, v, params, out| {
+        let lse = forward_into(q, k, v, params, Isa::detect(), out)?;
         let [batch, q_len, q_heads, _] = q.shape();
-        let out = View::new(&done.out, [batch, q_len, q_heads, v.shape()[3]])?;
+        let out = View::new(out, [batch, q_len, q_heads, v.shape()[3]])?;
         // Any numbers do for the gradient of the output; those of the output are at hand.
-        backward(q, k, v, out, &done.lse, out, params, Isa::detect()).map(|done| drop(std::hint::black_box(done)))
+        backward(q, k, v, out, &lse, out, params, Isa::detect()).map(|done| drop(std::hint::black_box(done)))
     })
 }
 
@@ -118,10 +118,10 @@ fn decoded<T: Element>() -> impl Fn(Shape) -> Result<Once, Error> {
     }
 }
 
-/// Makes q, k and v, and hands them to `once` each time.
+/// Makes q, k, v and memory for the output, and hands them to `once` each time.
 fn prepared<T: Element>(
     params: fn(Shape) -> Params,
-    once: impl Fn(View<T>, View<T>, View<T>, &Params) -> Result<(), Error> + Copy + 'static,
+    once: impl Fn(View<T>, View<T>, View<T>, &Params, &mut [f32]) -> Result<(), Error> + Copy + 'static,
 ) -> impl Fn(Shape) -> Result<Once, Error> {
     move |shape| {
         let Shape { batch, q_len, kv_len, q_heads, kv_heads, head_dim } = shape;
@@ -132,6 +132,7 @@ fn prepared<T: Element>(
         };
         let q = stored(1, batch * q_len * q_heads * head_dim);
         let [k, v] = [2, 3].map(|seed| stored(seed, batch * kv_len * kv_heads * head_dim));
+        let mut out = vec![0.0; batch * q_len * q_heads * head_dim];
         let params = params(shape);
         Ok(Box::new(move || {
             let q = View::new(&q, [batch, q_len, q_heads, head_dim])?;
@@ -139,7 +140,7 @@ fn prepared<T: Element>(
                 View::new(&k, [batch, kv_len, kv_heads, head_dim])?,
                 View::new(&v, [batch, kv_len, kv_heads, head_dim])?,
             ];
-            once(q, k, v, &params)
+            once(q, k, v, &params, &mut out)
         }))
     }
 }

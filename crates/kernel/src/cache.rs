@@ -205,9 +205,9 @@ impl<T: Element> KvCache<T> {
         let [batch, kv_heads, head_dim, v_dim] = self.shape;
         let shape = Shape::of_shapes(q.shape(), [batch, self.len, kv_heads, head_dim])?;
         params.check(&shape)?;
-        if size(&[batch, shape.q_len, shape.q_heads, v_dim]).is_none() {
+        let Some(out_len) = size(&[batch, shape.q_len, shape.q_heads, v_dim]) else {
             return argument("q shape", format!("{:?}", q.shape()), "small enough to index");
-        }
+        };
         let reach =
             if shape.q_len == 0 { 0..0 } else { Mask::new(params, shape.q_len, self.len).reach(0..shape.q_len) };
         let held = self.held();
@@ -215,7 +215,9 @@ impl<T: Element> KvCache<T> {
             let want = format!("{} or later: what is before slid out", held.start);
             return argument("the first key that a query sees", reach.start, want);
         }
-        Ok(decode(q, self, shape, params, isa))
+        let mut out = vec![0.0; out_len];
+        let lse = decode(q, self, shape, params, isa, &mut out);
+        Ok(Forward { out, lse })
     }
 
     /// Gives up pages that hold nothing of what is kept.

@@ -31,7 +31,7 @@ use crate::tile::adjust::adjust;
 use crate::tile::hide::hide;
 use crate::tile::pack::{factor, pack};
 use crate::tile::rows::Rows;
-use crate::{Element, Forward, Isa, Params, View};
+use crate::{Element, Isa, Params, View};
 use online::Online;
 
 /// Query rows of a kv head that are few: as many as the widest vector has lanes.
@@ -43,32 +43,31 @@ const MIN_SPLIT: usize = 256;
 /// Splits at most, each of which leaves a state behind.
 const MAX_SPLITS: usize = 64;
 
-/// [`crate::forward`] where the query rows of each kv head are few: [`FEW`] at a time. Everything is checked.
+/// [`crate::forward`] where the query rows of each kv head are few: [`FEW`] at a time, into `out`, (batch, q_len,
+/// q_heads, v_head_dim); gives lse. Everything is checked.
 pub(crate) fn decode<Q: Element, O: Element, C: Source>(
     q: View<Q>,
     source: &C,
     shape: Shape,
     params: &Params,
     isa: Isa,
-) -> Forward<O> {
+    out: &mut [O],
+) -> Vec<f64> {
     let Shape { batch, q_len, q_heads, .. } = shape;
     let (rows, v_dim) = (shape.group() * q_len, source.dims().1);
-    let mut done = Forward {
-        out: vec![O::zero(); batch * q_len * q_heads * v_dim],
-        lse: vec![f64::NEG_INFINITY; batch * q_heads * q_len],
-    };
+    let mut all_lse = vec![f64::NEG_INFINITY; batch * q_heads * q_len];
     for first in (0..rows).step_by(FEW) {
         let range = first..rows.min(first + FEW);
         let step = Step { source, shape, params, mask: Mask::new(params, q_len, shape.kv_len), range };
         let panels = dispatch!(isa.0, simd => step.panels(simd, q));
         let q_row = |batch, query, head| widened(q.row(batch, query, head));
-        for ((batch, query, head), lse, out) in step.run(isa, &panels, &q_row) {
-            done.lse[(batch * q_heads + head) * q_len + query] = lse;
+        for ((batch, query, head), lse, row) in step.run(isa, &panels, &q_row) {
+            all_lse[(batch * q_heads + head) * q_len + query] = lse;
             let at = (batch * q_len + query) * q_heads + head;
-            O::narrow(&out, &mut done.out[at * v_dim..(at + 1) * v_dim]);
+            O::narrow(&row, &mut out[at * v_dim..(at + 1) * v_dim]);
         }
     }
-    done
+    all_lse
 }
 
 /// Where a run of keys is cut, at multiples of `block`.

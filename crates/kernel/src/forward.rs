@@ -115,28 +115,67 @@ pub fn forward_observed<T: Element, O: Element>(
     isa: Isa,
     observe: Observe,
 ) -> Result<(Forward<O>, Observed), Error> {
+    let (shape, out_len) = checked(q, k, v, params)?;
+    let mut out = vec![O::zero(); out_len];
+    let (lse, observed) = compute([q, k, v], shape, params, isa, observe, &mut out);
+    Ok((Forward { out, lse }, observed))
+}
+
+/// [`forward_to`] into memory that is there already, (batch, q_len, q_heads, v_head_dim), whatever it held before; gives
+/// lse as in [`Forward`]. A large output that is made anew each time costs several per cent for the pages alone.
+///
+/// # Errors
+/// As [`forward`], or if `out` is not as long as that shape.
+pub fn forward_into<T: Element, O: Element>(
+    q: View<T>,
+    k: View<T>,
+    v: View<T>,
+    params: &Params,
+    isa: Isa,
+    out: &mut [O],
+) -> Result<Vec<f64>, Error> {
+    let (shape, out_len) = checked(q, k, v, params)?;
+    if out.len() != out_len {
+        return argument("out", out.len(), format!("{out_len} numbers, batch x q_len x q_heads x v_head_dim"));
+    }
+    Ok(compute([q, k, v], shape, params, isa, Observe::default(), out).0)
+}
+
+/// That all shapes fit each other and the parameters; and how long the output is.
+fn checked<T>(q: View<T>, k: View<T>, v: View<T>, params: &Params) -> Result<(Shape, usize), Error> {
     let shape = Shape::of(q, k)?;
     shape.check_values(v)?;
     params.check(&shape)?;
-    let Some(out_len) = size(&[shape.batch, shape.q_len, shape.q_heads, v.dim()]) else {
-        return argument("v head_dim", v.dim(), "small enough to index");
-    };
-    if shape.group() * shape.q_len <= FEW && observe == Observe::default() {
-        return Ok((decode(q, &Views { k, v }, shape, params, isa), Observed::default()));
+    match size(&[shape.batch, shape.q_len, shape.q_heads, v.dim()]) {
+        Some(out_len) => Ok((shape, out_len)),
+        None => argument("v head_dim", v.dim(), "small enough to index"),
     }
-    let mut out = vec![O::zero(); out_len];
+}
+
+/// The operation, into `out`; gives lse and what was observed.
+fn compute<T: Element, O: Element>(
+    [q, k, v]: [View<T>; 3],
+    shape: Shape,
+    params: &Params,
+    isa: Isa,
+    observe: Observe,
+    out: &mut [O],
+) -> (Vec<f64>, Observed) {
+    if shape.group() * shape.q_len <= FEW && observe == Observe::default() {
+        return (decode(q, &Views { k, v }, shape, params, isa, out), Observed::default());
+    }
     // Row after row of each kv head, as the panels take them.
     let rows = shape.batch * shape.q_heads * shape.q_len;
     let mut lse = vec![f64::NEG_INFINITY; rows];
     let mut stats = vec![RowStats::default(); if observe.rows { rows } else { 0 }];
-    let lanes = panel_rows(isa);
     let mask = Mask::new(params, shape.q_len, shape.kv_len);
+    let lanes = panel_rows(isa);
     let plan = Plan::new(&shape, &mask, lanes);
     let heads = Heads::new(k, v, plan.together, &plan.uses(), isa);
     let side = observe.map.map(|most| BlockMap::side_for(&shape, most));
     let strips = Mutex::new(Vec::new());
     let operands = Operands { q, k, v, heads: &heads, params, mask, observe: (observe.rows, side), strips: &strips };
-    let outputs = Outputs::new(&mut out, &shape, v.dim(), lanes);
+    let outputs = Outputs::new(out, &shape, v.dim(), lanes);
     let mut tasks = tasks(&shape, &plan, &mut lse, &mut stats);
     let work =
         plan.work(|batch, kv_head, panel| tasks[(batch * shape.kv_heads + kv_head) * plan.rows.len() + panel].take());
@@ -157,7 +196,7 @@ pub fn forward_observed<T: Element, O: Element>(
         map.finish()
     });
     let observed = Observed { rows: observe.rows.then(|| by_head(stats, &shape)), map };
-    Ok((Forward { out, lse: by_head(lse, &shape) }, observed))
+    (by_head(lse, &shape), observed)
 }
 
 /// Puts rows that lie as the panels take them (query after query, the heads of a group side by side) one head after

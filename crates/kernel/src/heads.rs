@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use fearless_simd::{Simd, dispatch};
 
 use crate::tile::BLOCK_KV;
-use crate::tile::pack::{pack_keys, touch};
+use crate::tile::pack::pack_keys;
+use crate::tile::soon::soon;
 use crate::{Element, Isa, View};
 
 /// Keys to a piece: few, so that threads copy together what all of them wait for.
@@ -58,13 +59,12 @@ impl Piece {
         self.keys.resize(heads.len() * keys.len().div_ceil(4) * self.dim, [0.0; 4]);
         self.values.resize(heads.len() * keys.len() * self.v_dim, 0.0);
         let (fours, values) = (keys.len().div_ceil(4) * self.dim, keys.len() * self.v_dim);
+        let next = |first: usize| first.min(keys.end)..keys.end.min(first + AHEAD);
+        ask(simd, (k, v), (batch, heads.clone()), next(keys.start));
         for first in keys.clone().step_by(AHEAD) {
-            let rows = first..keys.end.min(first + AHEAD);
-            // The rows of neighbouring heads lie side by side: one page, and lines that follow each other.
-            for key in rows.clone() {
-                touch(heads.clone().map(|head| k.row(batch, key, head)));
-                touch(heads.clone().map(|head| v.row(batch, key, head)));
-            }
+            let rows = next(first);
+            // While these are copied, memory brings the next.
+            ask(simd, (k, v), (batch, heads.clone()), next(rows.end));
             let (four, value) = ((first - keys.start) / 4 * self.dim, (first - keys.start) * self.v_dim);
             for (at, head) in heads.clone().enumerate() {
                 let place = &mut self.keys[at * fours + four..][..rows.len().div_ceil(4) * self.dim];
@@ -74,6 +74,23 @@ impl Piece {
                     T::widen_with(simd, v.row(batch, key, head), place);
                 }
             }
+        }
+    }
+}
+
+/// Asks memory for some keys and values. The rows of neighbouring heads lie side by side: one page, and lines that follow
+/// each other.
+#[inline(always)]
+fn ask<S: Simd, T: Element>(
+    simd: S,
+    (k, v): (View<T>, View<T>),
+    (batch, heads): (usize, Range<usize>),
+    keys: Range<usize>,
+) {
+    for key in keys {
+        for head in heads.clone() {
+            soon(simd, k.place(batch, key, head), k.dim());
+            soon(simd, v.place(batch, key, head), v.dim());
         }
     }
 }

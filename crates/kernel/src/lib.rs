@@ -60,7 +60,7 @@ pub use backward::{Gradients, backward};
 pub use cache::KvCache;
 pub use element::Element;
 pub use error::Error;
-pub use forward::{Forward, forward, forward_observed, forward_to, working_bytes};
+pub use forward::{Forward, forward, forward_into, forward_observed, forward_to, working_bytes};
 pub use half::{bf16, f16};
 pub use isa::Isa;
 pub use merge::{forward_shared_prefix, merge};

@@ -3,8 +3,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use fearless_simd::Simd;
+
 use crate::Element;
 use crate::forward::Shape;
+use crate::tile::soon::soon;
 
 /// (batch, q_len, q_heads, v_head_dim) in runs of queries, each for one panel at a time.
 pub(crate) struct Outputs<'a, O> {
@@ -26,9 +29,22 @@ impl<'a, O: Element> Outputs<'a, O> {
         Self { runs, queries, q_len: shape.q_len, q_heads: shape.q_heads, v_dim }
     }
 
+    /// Says that a panel will write these rows.
+    #[inline(always)]
+    pub(crate) fn soon<S: Simd>(&self, simd: S, batch: usize, at: impl Iterator<Item = (usize, usize)>) {
+        for (query, head) in at {
+            let run = batch * self.q_len.div_ceil(self.queries) + query / self.queries;
+            // Whoever holds it has its lines at hand.
+            if let Ok(out) = self.runs[run].try_lock() {
+                let first = (query % self.queries * self.q_heads + head) * self.v_dim;
+                soon(simd, out.as_ptr().wrapping_add(first), self.v_dim);
+            }
+        }
+    }
+
     /// Writes the finished rows of a panel (rows x v_head_dim), whose (query, q_head) `at` names.
     #[inline(always)]
-    pub(crate) fn write(&self, batch: usize, at: impl Iterator<Item = (usize, usize)>, rows: &[f32]) {
+    pub(crate) fn write<S: Simd>(&self, simd: S, batch: usize, at: impl Iterator<Item = (usize, usize)>, rows: &[f32]) {
         let mut held = None;
         for ((query, head), row) in at.zip(rows.chunks_exact(self.v_dim.max(1))) {
             let run = batch * self.q_len.div_ceil(self.queries) + query / self.queries;
@@ -39,7 +55,7 @@ impl<'a, O: Element> Outputs<'a, O> {
             }
             if let Some((_, out)) = &mut held {
                 let first = (query % self.queries * self.q_heads + head) * self.v_dim;
-                O::narrow(row, &mut out[first..first + self.v_dim]);
+                O::narrow_with(simd, row, &mut out[first..first + self.v_dim]);
             }
         }
     }

@@ -16,10 +16,11 @@ use crate::tile::BLOCK_KV;
 use crate::tile::accumulate::accumulate;
 use crate::tile::adjust::adjust;
 use crate::tile::hide::hide;
-use crate::tile::pack::{factor, pack, touch, unpack};
+use crate::tile::pack::{factor, pack, unpack};
 use crate::tile::rows::Rows;
 use crate::tile::scores::scores;
 use crate::tile::softmax::Online;
+use crate::tile::soon::soon;
 use crate::tile::watch::Watch;
 use crate::{Element, Isa, Params, View};
 
@@ -71,8 +72,6 @@ pub(crate) struct Scratch {
     out: Vec<f32>,
     /// (2 x lanes).
     bounds: Vec<f32>,
-    /// (v_head_dim): four rows of the output side by side.
-    quads: Vec<[f32; 4]>,
 }
 
 impl Scratch {
@@ -83,13 +82,12 @@ impl Scratch {
             acc: vec![0.0; v_dim * lanes],
             out: vec![0.0; v_dim * lanes],
             bounds: vec![0.0; 2 * lanes],
-            quads: vec![[0.0; 4]; v_dim],
         }
     }
 
     /// Its size in bytes.
     pub(crate) fn bytes(lanes: usize, head_dim: usize, v_dim: usize) -> usize {
-        ((head_dim + BLOCK_KV + 2 * v_dim + 2) * lanes + 4 * v_dim) * size_of::<f32>()
+        (head_dim + BLOCK_KV + 2 * v_dim + 2) * lanes * size_of::<f32>()
     }
 }
 
@@ -133,14 +131,17 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
 ) {
     let Operands { q, k, v, heads, params, mask, observe, .. } = operands;
     let Task { batch, rows, range, reach, lse, stats } = task;
-    let Scratch { panel, scores: block_scores, acc, out, bounds, quads } = scratch;
+    let Scratch { panel, scores: block_scores, acc, out, bounds } = scratch;
     let lanes = N * F::LEN;
     let v_dim = v.dim();
     let queries = range.clone().map(|row| {
         let (query, head) = rows.at(row);
         q.row(batch, query, head)
     });
-    touch(queries.clone());
+    for row in range.clone() {
+        let (query, head) = rows.at(row);
+        soon(simd, q.place(batch, query, head), q.dim());
+    }
     pack(simd, queries, factor(params.scale), lanes, panel);
 
     let mut online = Online::<F, N>::new(simd);
@@ -174,6 +175,9 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
                 Some(watch) => watch.block(simd, &mut online, block.start, scored),
                 None => online.block(simd, scored),
             };
+            if block.end == reach.end {
+                outputs.soon(simd, batch, range.clone().map(|row| rows.at(row)));
+            }
             accumulate::<S, F, N, D>(simd, scored, piece.values(within, in_piece), shrink, acc);
         }
         heads.done(batch, rows.kv_head, run, piece);
@@ -195,7 +199,7 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
     }
     for (first, four) in (0..range.len()).step_by(4).zip(out.chunks_exact_mut((4 * v_dim).max(1))) {
         let factors = std::array::from_fn(|lane| norms[first + lane]);
-        unpack(simd, acc, lanes, first, factors, quads, four);
+        unpack(simd, acc, lanes, first, factors, four);
     }
     for (lane, row) in (0..range.len()).zip(out.chunks_exact_mut(v_dim.max(1))) {
         if norms[lane] == 0.0 {
@@ -209,7 +213,7 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
             alone((params, &mask), (batch, head, query), &q_row, key, value, row);
         }
     }
-    outputs.write(batch, range.map(|row| rows.at(row)), out);
+    outputs.write(simd, batch, range.map(|row| rows.at(row)), out);
 }
 
 /// Whether all numbers of a row are.

@@ -9,6 +9,7 @@ pub(crate) mod quads;
 pub(crate) mod rows;
 pub(crate) mod scores;
 pub(crate) mod softmax;
+pub(crate) mod soon;
 pub(crate) mod spread;
 pub(crate) mod strips;
 pub(crate) mod watch;

@@ -1,12 +1,12 @@
 //! Nothing is read but what was given: every tensor lies in a larger buffer whose surroundings, before, after and between
 //! its rows, are poison (NaN and infinity), and whatever is found is bit for bit what the same numbers by themselves
-//! give. (Results are the kernel's own buffers: there is no place of a caller's that it writes to.)
+//! give. Where it writes into memory of the caller's, it writes all of that and nothing beside it.
 
 mod common;
 
 use attnscope_kernel::{
     Element, Forward, Gradients, Isa, KvCache, Observe, Params, Recall, Rectangle, View, Window, backward, bf16, f16,
-    forward, forward_observed, forward_shared_prefix, forward_to,
+    forward, forward_into, forward_observed, forward_shared_prefix, forward_to,
 };
 use common::{Case, case_of, normal};
 use proptest::prelude::*;
@@ -131,6 +131,16 @@ fn same<T: Element, R: PartialEq + std::fmt::Debug>(
     Ok(())
 }
 
+/// Memory of the caller's that held poison is written whole, with what was found before, and nothing beside it.
+fn written<T: Element>(found: &Forward, [q, k, v]: [View<T>; 3], params: &Params, isa: Isa) {
+    let (len, mut out) = (found.out.len(), poison::<f32>(found.out.len() + 2 * MARGIN));
+    let untouched = bits(&out);
+    let lse = forward_into(q, k, v, params, isa, &mut out[MARGIN..][..len]).unwrap();
+    let (out, inner) = (bits(&out), MARGIN..MARGIN + len);
+    assert_eq!(of_forward(found), (out[inner.clone()].to_vec(), wide_bits(&lse)));
+    assert_eq!((&out[..inner.start], &out[inner.end..]), (&untouched[..inner.start], &untouched[inner.end..]));
+}
+
 /// Everything that one forward pass and questions to it give.
 fn forwards<T: Element>(
     params: &Params,
@@ -139,6 +149,7 @@ fn forwards<T: Element>(
 ) -> impl PartialEq + std::fmt::Debug + use<T> {
     let plain = forward(q, k, v, params, isa).unwrap();
     let narrow: Forward<bf16> = forward_to(q, k, v, params, isa).unwrap();
+    written(&plain, [q, k, v], params, isa);
     let observe = Observe { rows: true, map: Some(3) };
     let (watched, seen) = forward_observed::<T, f32>(q, k, v, params, isa, observe).unwrap();
     let (rows, map) = (seen.rows.unwrap(), seen.map.unwrap());
@@ -233,10 +244,15 @@ proptest! {
 
     #[test]
     fn few_queries(case in case_of(1..6, 1..700), layouts in prop::array::uniform3(layout())) {
-        let run = |done: &Forward| of_forward(done);
-        same::<f32, _>(&case, layouts, |[q, k, v], isa| run(&forward(q, k, v, &case.params, isa).unwrap()))?;
-        same::<f16, _>(&case, layouts, |[q, k, v], isa| run(&forward(q, k, v, &case.params, isa).unwrap()))?;
-        same::<bf16, _>(&case, layouts, |[q, k, v], isa| run(&forward(q, k, v, &case.params, isa).unwrap()))?;
+        fn run<T: Element>(case: &Case, views: [View<T>; 3], isa: Isa) -> impl PartialEq + std::fmt::Debug + use<T> {
+            let [q, k, v] = views;
+            let done = forward(q, k, v, &case.params, isa).unwrap();
+            written(&done, views, &case.params, isa);
+            of_forward(&done)
+        }
+        same::<f32, _>(&case, layouts, |views, isa| run(&case, views, isa))?;
+        same::<f16, _>(&case, layouts, |views, isa| run(&case, views, isa))?;
+        same::<bf16, _>(&case, layouts, |views, isa| run(&case, views, isa))?;
     }
 
     #[test]

@@ -169,11 +169,11 @@ fn finish<S: Simd, T: Element, G: Element>(
     place: Vec<&mut [f32]>,
 ) {
     let dim = operands.q.dim();
-    let (mut four, mut quads) = (vec![0.0; 4 * dim], vec![[0.0; 4]; dim]);
+    let mut four = vec![0.0; 4 * dim];
     let mut place = (first..).zip(place);
     for panel in panels.chunks_exact((lanes * dim).max(1)) {
         for first in (0..lanes).step_by(4) {
-            unpack(simd, panel, lanes, first, [operands.params.scale; 4], &mut quads, &mut four);
+            unpack(simd, panel, lanes, first, [operands.params.scale; 4], &mut four);
             for (from, (row, dq)) in four.chunks_exact(dim).zip(&mut place) {
                 dq.copy_from_slice(from);
                 if !finite(from) {

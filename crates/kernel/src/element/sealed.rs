@@ -1,6 +1,6 @@
 //! Reading stored numbers inside of vector code.
 
-use fearless_simd::Simd;
+use fearless_simd::{Simd, SimdBase};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
@@ -11,6 +11,9 @@ use crate::simd::Lanes;
 pub trait Sealed: Sized {
     /// Reads a run of numbers, exactly, with the instructions at hand. Both are equally long.
     fn widen_with<S: Simd>(simd: S, from: &[Self], to: &mut [f32]);
+
+    /// Rounds a run of numbers to nearest, ties to even. Both are equally long.
+    fn narrow_with<S: Simd>(simd: S, from: &[f32], to: &mut [Self]);
 
     /// A run of numbers as f32: itself, or widened into `place`, which is at least as long.
     #[inline(always)]
@@ -28,10 +31,31 @@ pub(crate) fn load<S: Simd, F: Lanes<S>, T: Sealed>(simd: S, from: &[T]) -> F {
     F::from_slice(simd, &T::wide(simd, &from[..F::LEN], &mut place)[..F::LEN])
 }
 
+/// Rows are short: a call that copies any number of bytes costs more than it copies.
+#[inline(always)]
+pub(crate) fn copy<S: Simd>(simd: S, from: &[f32], to: &mut [f32]) {
+    let step = 4 * S::f32s::LEN;
+    let (mut whole, mut places) = (from.chunks_exact(step), to.chunks_exact_mut(step));
+    for (from, to) in whole.by_ref().zip(places.by_ref()) {
+        let four: [S::f32s; 4] = crate::simd::load(simd, from);
+        for (four, to) in four.iter().zip(to.chunks_exact_mut(S::f32s::LEN)) {
+            four.store_slice(to);
+        }
+    }
+    if !whole.remainder().is_empty() {
+        places.into_remainder().copy_from_slice(whole.remainder());
+    }
+}
+
 impl Sealed for f32 {
     #[inline(always)]
-    fn widen_with<S: Simd>(_: S, from: &[Self], to: &mut [f32]) {
-        to.copy_from_slice(from);
+    fn widen_with<S: Simd>(simd: S, from: &[Self], to: &mut [f32]) {
+        copy(simd, from, to);
+    }
+
+    #[inline(always)]
+    fn narrow_with<S: Simd>(simd: S, from: &[f32], to: &mut [Self]) {
+        copy(simd, from, to);
     }
 
     #[inline(always)]
@@ -45,12 +69,20 @@ impl Sealed for f16 {
     fn widen_with<S: Simd>(simd: S, from: &[Self], to: &mut [f32]) {
         halves::widen::<S, Ieee>(simd, from.reinterpret_cast(), to);
     }
+
+    fn narrow_with<S: Simd>(_: S, from: &[f32], to: &mut [Self]) {
+        to.convert_from_f32_slice(from);
+    }
 }
 
 impl Sealed for bf16 {
     #[inline(always)]
     fn widen_with<S: Simd>(simd: S, from: &[Self], to: &mut [f32]) {
         halves::widen::<S, Brain>(simd, from.reinterpret_cast(), to);
+    }
+
+    fn narrow_with<S: Simd>(_: S, from: &[f32], to: &mut [Self]) {
+        to.convert_from_f32_slice(from);
     }
 }
 

@@ -4,31 +4,35 @@
 use fearless_simd::{Simd, SimdBase, f32x4};
 
 use crate::Element;
-use crate::tile::quads::{interleave, separate};
+use crate::tile::quads::{across, along};
 
 /// Writes `rows` into `panel` (dim x lanes), each number multiplied by `factor`. Lanes without a row are 0.
 #[inline(always)]
 pub(crate) fn pack<'a, S: Simd, T: Element>(
     simd: S,
-    rows: impl Iterator<Item = &'a [T]>,
+    rows: impl ExactSizeIterator<Item = &'a [T]>,
     factor: f32,
     lanes: usize,
     panel: &mut [f32],
 ) {
     let dim = panel.len() / lanes;
-    let mut buffer = vec![0.0; 4 * dim];
-    let mut quads = vec![[0.0; 4]; dim];
-    panel.fill(0.0);
+    if rows.len() < lanes {
+        panel.fill(0.0);
+    }
     let factor = f32x4::splat(simd, factor);
     fours(
+        simd,
         rows,
-        &mut buffer,
+        dim,
         #[inline(always)]
         |four, first| {
-            interleave(simd, four, &mut quads);
-            for (quad, to) in quads.iter().zip(panel.chunks_exact_mut(lanes)) {
-                (f32x4::from_slice(simd, quad) * factor).store_slice(&mut to[first..first + 4]);
-            }
+            across(
+                simd,
+                four,
+                dim,
+                #[inline(always)]
+                |t, quad| (quad * factor).store_slice(&mut panel[t * lanes + first..t * lanes + first + 4]),
+            );
         },
     );
 }
@@ -41,15 +45,21 @@ pub(crate) fn pack_keys<'a, S: Simd, T: Element>(
     dim: usize,
     out: &mut [[f32; 4]],
 ) {
-    let mut buffer = vec![0.0; 4 * dim];
     let mut out = out.chunks_exact_mut(dim.max(1));
     fours(
+        simd,
         rows,
-        &mut buffer,
+        dim,
         #[inline(always)]
         |four, _| {
             if let Some(quads) = out.next() {
-                interleave(simd, four, quads);
+                across(
+                    simd,
+                    four,
+                    dim,
+                    #[inline(always)]
+                    |t, quad| quad.store_slice(&mut quads[t]),
+                );
             }
         },
     );
@@ -58,63 +68,58 @@ pub(crate) fn pack_keys<'a, S: Simd, T: Element>(
     }
 }
 
-/// Takes rows four at a time, widened into `buffer` (4 x dim), the missing ones 0; with the number of the first.
+/// Takes rows of `dim` numbers four at a time, as f32, the missing ones 0; with the number of the first.
 #[inline(always)]
-fn fours<'a, T: Element>(
+fn fours<'a, S: Simd, T: Element>(
+    simd: S,
     mut rows: impl Iterator<Item = &'a [T]>,
-    buffer: &mut [f32],
+    dim: usize,
     mut take: impl FnMut([&[f32]; 4], usize),
 ) {
-    let dim = buffer.len() / 4;
-    if dim == 0 {
-        return;
+    // Only for rows that are not f32 already, or not there.
+    let mut places: [Vec<f32>; 4] = Default::default();
+    let mut first = 0;
+    while let Some(row) = rows.next() {
+        let [a, b, c, d] = &mut places;
+        let four = [
+            wide(simd, Some(row), dim, a),
+            wide(simd, rows.next(), dim, b),
+            wide(simd, rows.next(), dim, c),
+            wide(simd, rows.next(), dim, d),
+        ];
+        take(four, first);
+        first += 4;
     }
-    for first in (0..).step_by(4) {
-        for (lane, place) in buffer.chunks_exact_mut(dim).enumerate() {
-            match rows.next() {
-                Some(row) => T::widen(row, place),
-                None if lane == 0 => return,
-                None => place.fill(0.0),
-            }
-        }
-        let (ab, cd) = buffer.split_at(2 * dim);
-        let ((a, b), (c, d)) = (ab.split_at(dim), cd.split_at(dim));
-        take([a, b, c, d], first);
+}
+
+/// A row as f32; 0 where there is none.
+#[inline(always)]
+fn wide<'a, S: Simd, T: Element>(simd: S, row: Option<&'a [T]>, dim: usize, place: &'a mut Vec<f32>) -> &'a [f32] {
+    let Some(row) = row else {
+        place.clear();
+        place.resize(dim, 0.0);
+        return place;
+    };
+    if size_of::<T>() != size_of::<f32>() {
+        place.resize(dim, 0.0);
     }
+    T::wide(simd, row, place)
 }
 
 /// The rows of a panel, (dim x lanes), back out of it: lane `first` to `first + 4` into `rows` (4 x dim), each number
 /// multiplied by its lane's `factors`.
 #[inline(always)]
-pub(crate) fn unpack<S: Simd>(
-    simd: S,
-    panel: &[f32],
-    lanes: usize,
-    first: usize,
-    factors: [f32; 4],
-    quads: &mut [[f32; 4]],
-    rows: &mut [f32],
-) {
-    let dim = quads.len();
+pub(crate) fn unpack<S: Simd>(simd: S, panel: &[f32], lanes: usize, first: usize, factors: [f32; 4], rows: &mut [f32]) {
+    let dim = rows.len() / 4;
     let factors = f32x4::from_slice(simd, &factors);
-    for (quad, from) in quads.iter_mut().zip(panel.chunks_exact(lanes)) {
-        (f32x4::from_slice(simd, &from[first..first + 4]) * factors).store_slice(quad);
-    }
     let (ab, cd) = rows.split_at_mut(2 * dim);
     let ((a, b), (c, d)) = (ab.split_at_mut(dim), cd.split_at_mut(dim));
-    separate(simd, quads, [a, b, c, d]);
-}
-
-/// Reads a number of every cache line of some rows that lie apart. None waits for another, so that memory is asked for all
-/// of them at once; what copies the rows next finds them near.
-#[inline(always)]
-pub(crate) fn touch<'a, T: Element>(rows: impl Iterator<Item = &'a [T]>) {
-    let line = 64 / size_of::<T>();
-    for row in rows {
-        for x in row.iter().step_by(line) {
-            std::hint::black_box(*x);
-        }
-    }
+    along(
+        [a, b, c, d],
+        dim,
+        #[inline(always)]
+        |t| f32x4::from_slice(simd, &panel[t * lanes + first..t * lanes + first + 4]) * factors,
+    );
 }
 
 /// The factor folded into the queries: scores come out in base 2, so that exp is exp2 and costs no multiplication.

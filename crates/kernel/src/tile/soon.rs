@@ -1,0 +1,26 @@
+//! Memory asked for a little before it is needed.
+
+use fearless_simd::Simd;
+
+/// Asks memory for the cache lines of a row of `dim` numbers, and waits for none. Where that cannot be said, nothing
+/// happens.
+#[inline(always)]
+pub(crate) fn soon<S: Simd, T>(simd: S, row: *const T, dim: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(sse2) = simd.level().as_sse2() {
+        let line = 64 / size_of::<T>();
+        for at in (0..dim).step_by(line) {
+            prefetch(sse2, row.wrapping_add(at).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (simd, row, dim);
+}
+
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    #[inline]
+    fn prefetch(sse2: Sse2, line: *const i8) {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(line);
+    }
+);
