@@ -22,8 +22,8 @@ pub(crate) struct Watch<F, const N: usize> {
     weighted: [F; N],
     /// Sum of e |p - j|.
     distance: [F; N],
-    /// (lanes): the first key with the largest score.
-    best: Vec<Option<u32>>,
+    /// The first key with the largest score: its block, and its place there. Block -1 while there is none.
+    best: [[F; N]; 2],
     /// (lanes): the key position at which each row stands.
     positions: Vec<i64>,
     /// The least and the largest of them.
@@ -81,7 +81,7 @@ impl<F, const N: usize> Watch<F, N> {
         Self {
             weighted: [F::splat(simd, 0.0); N],
             distance: [F::splat(simd, 0.0); N],
-            best: vec![None; lanes],
+            best: [[F::splat(simd, -1.0); N], [F::splat(simd, 0.0); N]],
             span: (low, high),
             above: load(simd, &above),
             positions,
@@ -122,7 +122,7 @@ impl<F, const N: usize> Watch<F, N> {
         }
         for r in 0..N {
             if max[r].simd_gt(before[r]).any_true() {
-                self.place(first_key, r, &chunk_max, (before[r], max[r]), scores);
+                self.place(simd, first_key, r, (before[r], max[r]), scores);
             }
         }
 
@@ -135,18 +135,23 @@ impl<F, const N: usize> Watch<F, N> {
         let least = F::splat(simd, -200.0);
         let mut chunk_sum = [[F::splat(simd, 0.0); N]; CHUNKS];
         let (mut weighted, mut moment) = ([F::splat(simd, 0.0); N], [F::splat(simd, 0.0); N]);
-        let (mut at, one) = (F::splat(simd, 0.0), F::splat(simd, 1.0));
+        let mut end = 0.0;
         for (scores, sum) in scores.chunks_mut(CHUNK * lanes).zip(&mut chunk_sum) {
+            // Every key's part once for itself and once for each key of the chunk after it: additions alone.
+            let mut stairs = [F::splat(simd, 0.0); N];
+            end += (scores.len() / lanes) as f32;
             for scores in scores.chunks_exact_mut(lanes) {
                 for (r, scores) in scores.chunks_exact_mut(F::LEN).enumerate() {
                     let below = F::from_slice(simd, scores) - base[r];
                     let prob = exp2(simd, below);
                     prob.store_slice(scores);
                     sum[r] += prob;
+                    stairs[r] += sum[r];
                     weighted[r] = prob.mul_add(below.max(least), weighted[r]);
-                    moment[r] = prob.mul_add(at, moment[r]);
                 }
-                at += one;
+            }
+            for r in 0..N {
+                moment[r] += sum[r].mul_add(F::splat(simd, end), F::splat(simd, 0.0) - stairs[r]);
             }
         }
         let mut sums = [F::splat(simd, 0.0); N];
@@ -173,27 +178,21 @@ impl<F, const N: usize> Watch<F, N> {
 
     /// Notes which key holds the new maximum of the lanes of one vector in which it grew.
     #[inline(always)]
-    fn place<S: Simd>(
-        &mut self,
-        first_key: usize,
-        r: usize,
-        chunk_max: &[[F; N]; CHUNKS],
-        (before, max): (F, F),
-        scores: &[f32],
-    ) where
+    fn place<S: Simd>(&mut self, simd: S, first_key: usize, r: usize, (before, max): (F, F), scores: &[f32])
+    where
         F: Lanes<S>,
     {
         let lanes = N * F::LEN;
-        let (before, max) = (before.as_slice(), max.as_slice());
-        for at in 0..F::LEN {
-            if max[at] > before[at] {
-                let lane = r * F::LEN + at;
-                let chunk = chunk_max.iter().position(|chunk| chunk[r].as_slice()[at] == max[at]).unwrap_or(0);
-                let mut column = scores[chunk * CHUNK * lanes + lane..].iter().step_by(lanes);
-                let key = column.position(|score| *score == max[at]);
-                self.best[lane] = key.map(|key| (first_key + chunk * CHUNK + key) as u32);
-            }
+        let (mut at, mut key) = ((scores.len() / lanes) as f32, F::splat(simd, 0.0));
+        // From the last on, so that the first of equals stays.
+        for scores in scores.chunks_exact(lanes).rev() {
+            at -= 1.0;
+            let score = F::from_slice(simd, &scores[r * F::LEN..(r + 1) * F::LEN]);
+            key = score.simd_eq(max).select(F::splat(simd, at), key);
         }
+        let (grew, block) = (max.simd_gt(before), F::splat(simd, (first_key / BLOCK_KV) as f32));
+        self.best[0][r] = grew.select(block, self.best[0][r]);
+        self.best[1][r] = grew.select(key, self.best[1][r]);
     }
 
     /// Takes note of the scores that have a name, before they become probabilities.
@@ -286,7 +285,9 @@ impl<F, const N: usize> Watch<F, N> {
         }
         let lane = |vectors: &[F; N], lane: usize| vectors[lane / F::LEN].as_slice()[lane % F::LEN];
         for (at, stats) in stats.iter_mut().enumerate() {
-            if lse[at] == f64::NEG_INFINITY || self.best[at].is_none() && lane(&online.row_sum, at) == 0.0 {
+            let [block, key] = [lane(&self.best[0], at), lane(&self.best[1], at)];
+            let max_key = (block >= 0.0).then_some(block as u32 * BLOCK_KV as u32 + key as u32);
+            if lse[at] == f64::NEG_INFINITY || max_key.is_none() && lane(&online.row_sum, at) == 0.0 {
                 continue;
             }
             let entropy = lane(&entropy, at);
@@ -294,7 +295,7 @@ impl<F, const N: usize> Watch<F, N> {
                 // Rounding may leave it a hair below 0; a NaN stays one.
                 entropy: if entropy < 0.0 { 0.0 } else { entropy },
                 max: lane(&max, at),
-                max_key: self.best[at],
+                max_key,
                 first: lane(&named[0], at),
                 own: lane(&named[1], at),
                 previous: lane(&named[2], at),
