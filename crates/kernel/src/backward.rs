@@ -24,11 +24,11 @@ mod plan;
 mod sinks;
 
 use fearless_simd::dispatch;
-use rayon::prelude::*;
 
 use crate::error::{Error, argument};
 use crate::forward::Shape;
 use crate::params::Mask;
+use crate::share::share;
 use crate::view::size;
 use crate::{Element, Isa, Params, View};
 use chunk::{Room, chunk_of};
@@ -109,7 +109,7 @@ pub fn backward<T: Element, O: Element, G: Element>(
     let heads = Heads::new(shape.batch * shape.kv_heads, chunks);
     let blocks = blocks(&operands, &mut dq);
     let tasks = tasks(&operands, &mut dk, &mut dv);
-    work(tasks).into_iter().par_bridge().for_each_init(Room::default, |room, work| match work {
+    share(work(tasks), Room::default, |room, work| match work {
         Work::Copy(batch, head) => drop(heads.get(&operands, batch, head)),
         Work::Chunk(task) => dispatch!(isa.0, simd => chunk_of(simd, operands, &heads, &blocks, room, task)),
     });

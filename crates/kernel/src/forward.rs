@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use fearless_simd::dispatch;
-use rayon::prelude::*;
 
 use crate::decode::{FEW, Views, decode};
 use crate::error::{Error, argument};
@@ -14,6 +13,7 @@ use crate::outputs::Outputs;
 use crate::panel::{Operands, PanelStrips, Scratch, Task, panel_of, panel_rows};
 use crate::params::Mask;
 use crate::plan::{Plan, Work, together};
+use crate::share::share;
 use crate::tile::rows::Rows;
 use crate::view::size;
 use crate::{Element, Isa, Params, View};
@@ -179,7 +179,8 @@ fn compute<T: Element, O: Element>(
     let mut tasks = tasks(&shape, &plan, &mut lse, &mut stats);
     let work =
         plan.work(|batch, kv_head, panel| tasks[(batch * shape.kv_heads + kv_head) * plan.rows.len() + panel].take());
-    work.into_iter().par_bridge().for_each_init(
+    share(
+        work,
         || Scratch::new(lanes, shape.head_dim, v.dim()),
         |scratch, work| match work {
             Work::Copy { batch, kv_head, run } => heads.copy(batch, kv_head, run),

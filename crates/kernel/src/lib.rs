@@ -52,6 +52,7 @@ mod params;
 mod plan;
 mod recall;
 pub mod reference;
+mod share;
 mod simd;
 mod tile;
 mod view;

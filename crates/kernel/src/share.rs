@@ -1,0 +1,50 @@
+//! Work for all threads of the pool, taken in order.
+
+use std::sync::{Mutex, PoisonError};
+
+/// Does all of `work`, each with what `room` makes for a thread. The thread that asks works too instead of waiting to be
+/// woken, with all of the pool but one beside it: short operations are over before a thread has changed twice.
+pub(crate) fn share<W: Send, R>(work: Vec<W>, room: impl Fn() -> R + Sync, each: impl Fn(&mut R, W) + Sync) {
+    let threads = rayon::current_num_threads().min(work.len());
+    let work = Mutex::new(work.into_iter());
+    let some = || {
+        let mut room = room();
+        loop {
+            // Not held while the work is done.
+            let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(next) = next else { break };
+            each(&mut room, next);
+        }
+    };
+    rayon::in_place_scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|_| some());
+        }
+        some();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::share;
+
+    #[test]
+    fn everything_is_done_once_by_no_more_threads_than_the_pool_has() {
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for len in [0, 1, 2, 500] {
+                let (rooms, done) = (AtomicUsize::new(0), (0..len).map(|_| AtomicUsize::new(0)).collect::<Vec<_>>());
+                let room = || rooms.fetch_add(1, Ordering::Relaxed);
+                pool.install(|| {
+                    share((0..len).collect(), room, |_, at: usize| {
+                        done[at].fetch_add(1, Ordering::Relaxed);
+                    });
+                });
+                assert!(done.iter().all(|done| done.load(Ordering::Relaxed) == 1), "{threads} threads, {len} pieces");
+                assert!(rooms.load(Ordering::Relaxed) <= threads.max(1));
+            }
+        }
+    }
+}
