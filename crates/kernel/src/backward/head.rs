@@ -70,7 +70,7 @@ impl Side {
             let numbers = rows_of(first, BACK_Q);
             let missing = numbers.len()..BACK_Q;
             for (at, number) in numbers.enumerate() {
-                strips.lay(row(number), at, BACK_Q, place);
+                strips.lay(simd, row(number), at, BACK_Q, place);
             }
             for at in missing {
                 strips.clear(at, BACK_Q, place);
@@ -121,7 +121,7 @@ impl Head {
             pack_keys(simd, block.clone().map(|key| v.row(batch, key, head)), self.v_dim, values);
             let keys = &mut self.keys[block.start * self.dim..block.end * self.dim];
             for (key, place) in block.zip(keys.chunks_exact_mut(self.dim.max(1))) {
-                T::widen(k.row(batch, key, head), place);
+                T::widen_with(simd, k.row(batch, key, head), place);
             }
         }
 

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use fearless_simd::Simd;
+
 use crate::Element;
 
 /// How rows of `dim` numbers are cut.
@@ -33,11 +35,11 @@ impl Strips {
 
     /// Writes one of `rows` rows into its strips.
     #[inline(always)]
-    pub(crate) fn lay<T: Element>(&self, row: &[T], at: usize, rows: usize, strips: &mut [f32]) {
+    pub(crate) fn lay<S: Simd, T: Element>(&self, simd: S, row: &[T], at: usize, rows: usize, strips: &mut [f32]) {
         for strip in self.each() {
             let from = &row[strip.start..strip.end.min(self.dim)];
             let place = &mut strips[strip.start * rows + at * strip.len()..][..strip.len()];
-            T::widen(from, &mut place[..from.len()]);
+            T::widen_with(simd, from, &mut place[..from.len()]);
             place[from.len()..].fill(0.0);
         }
     }
