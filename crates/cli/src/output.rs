@@ -78,7 +78,12 @@ pub(crate) fn fetching(bar: &ProgressBar, name: &str, event: Event) {
             if bar.message() != file {
                 bar.set_message(escaped(file));
             }
+            let begins = bar.position() == 0;
             bar.set_position(done);
+            if begins {
+                // What was here before says nothing of how fast the rest comes.
+                bar.reset_eta();
+            }
         }
         Event::Says(words) => bar.suspend(|| complain(&escaped(words))),
         Event::Waits => {}

@@ -98,7 +98,7 @@ fn refused(code: u16, word: &str, id: &HubId, settings: &Settings) -> String {
 
 impl From<ureq::Error> for Failure {
     fn from(error: ureq::Error) -> Self {
-        use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+        use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, InvalidData, UnexpectedEof};
         use ureq::{Error as Http, Timeout};
         match error {
             Http::HostNotFound => Self::Unreachable("no such host is known".to_owned()),
@@ -108,6 +108,10 @@ impl From<ureq::Error> for Failure {
                 if matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof) =>
             {
                 Self::Passing("the connection broke".to_owned())
+            }
+            // Of TLS: a certificate that nobody vouches for.
+            Http::Io(error) if error.kind() == InvalidData => {
+                Self::Unreachable(format!("{error} (SSL_CERT_FILE names who else is to be trusted)"))
             }
             Http::Io(error) => Self::Unreachable(error.to_string()),
             Http::ConnectionFailed => Self::Unreachable("no connection could be made".to_owned()),
