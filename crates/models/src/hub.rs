@@ -134,7 +134,8 @@ impl Hub {
         }
         let rest = wanted::rest(&listing, id, &place.join(INDEX)).map_err(Stop::Refused)?;
         let blobs: Vec<Blob> = rest.iter().map(|name| job.about(name)).collect::<Result<_, _>>()?;
-        let (here, coming): (Vec<Blob>, Vec<Blob>) = blobs.into_iter().partition(|blob| blob.is_here(repo));
+        let (here, coming): (Vec<Blob>, Vec<Blob>) =
+            blobs.into_iter().partition(|blob| job.has(blob) || blob.is_here(repo));
         here.iter().try_for_each(|blob| job.take(blob, &|_| true))?;
         let all = coming.iter().map(|blob| blob.size).sum();
         space::check(repo, &coming).map_err(refused)?;
@@ -177,8 +178,17 @@ impl Job<'_> {
         about.map_err(|failure| Stop::Failed(Some(name.to_owned()), failure))
     }
 
+    /// Whether the snapshot has a file, as a link or, where there are none, as it is.
+    fn has(&self, blob: &Blob) -> bool {
+        let file = std::fs::metadata(self.repo.file(&self.listing.commit, &blob.name));
+        file.is_ok_and(|file| file.is_file() && file.len() == blob.size)
+    }
+
     /// Fetches a file unless it is here, and puts it into the snapshot. `moves` is told how much of it is here.
     fn take(&self, blob: &Blob, moves: &dyn Fn(u64) -> bool) -> Result<(), Stop> {
+        if self.has(blob) {
+            return Ok(());
+        }
         let failed = |failure| Stop::Failed(Some(blob.name.clone()), failure);
         let url = self.client.url(self.id, &self.listing.commit, &blob.name);
         blob::fetch(self.client, self.repo, blob, &url, self.watch, moves).map_err(failed)?;

@@ -41,7 +41,7 @@ impl Repo {
     /// # Errors
     /// If it cannot be written.
     pub(super) fn point(&self, revision: &str, commit: &str) -> Result<(), String> {
-        if is_commit(revision) {
+        if self.commit(revision).as_deref() == Some(commit) {
             return Ok(());
         }
         let path = self.folder.join("refs").join(revision);

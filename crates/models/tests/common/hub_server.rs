@@ -29,6 +29,8 @@ pub(crate) enum Fault {
     Cut(usize),
     /// After so many bytes nothing comes any more.
     Stall(usize),
+    /// Nothing comes at all.
+    Silence,
     /// The first byte is another.
     Spoil,
     /// All of it, whatever part was asked for.
@@ -173,6 +175,10 @@ fn answer(mut stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
             let head =
                 format!("HTTP/1.1 {code} No\r\nX-Error-Code: {word}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
             return stream.write_all(head.as_bytes());
+        }
+        Some(Fault::Silence) => {
+            sleep(Duration::from_secs(60));
+            return Ok(());
         }
         Some(Fault::Redirect(to)) => head.push_str(&format!("Location: {to}\r\n")),
         _ => {}

@@ -77,6 +77,23 @@ fn a_cache_of_somebody_else_serves() {
 }
 
 #[test]
+fn a_cache_without_links_serves() {
+    // As it is where links are for administrators alone.
+    let scene = Scene::new();
+    let place = scene.bring().unwrap();
+    for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+        fs::remove_file(place.join(name)).unwrap();
+        fs::rename(scene.blob(name), place.join(name)).unwrap();
+    }
+    fs::remove_dir_all(scene.model().join(".no_exist")).unwrap();
+    scene.server.asked();
+    assert_eq!(scene.bring().unwrap(), place);
+    let gets = scene.server.asked().into_iter().filter(|asked| asked.method == "GET").count();
+    assert_eq!(gets, 1, "the list alone");
+    assert!(scene.server.asked().is_empty() && scene.bring().is_ok() && scene.server.asked().is_empty());
+}
+
+#[test]
 fn only_what_is_needed_is_fetched() {
     let scene = Scene::new();
     for other in ["pytorch_model.bin", "README.md", "tf_model.h5", "onnx/model.onnx", "../../evil", "/etc/evil"] {

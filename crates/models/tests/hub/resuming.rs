@@ -105,6 +105,18 @@ fn a_busy_server_is_asked_again() {
 }
 
 #[test]
+fn a_server_that_says_nothing_is_asked_again() {
+    let scene = Scene::new();
+    scene.server.fail("GET", "revision/main", [Fault::Silence]);
+    scene.server.fail("HEAD", "config.json", [Fault::Silence]);
+    scene.server.fail("GET", WEIGHTS, [Fault::Silence]);
+    let begun = Instant::now();
+    scene.bring().unwrap();
+    assert!(begun.elapsed().as_secs() < 30);
+    scene.check_whole();
+}
+
+#[test]
 fn one_that_stays_busy_is_given_up() {
     let scene = Scene::new();
     scene.server.fail("GET", "revision/main", vec![Fault::Status(500, ""); 4]);
