@@ -1,10 +1,12 @@
 //! The cache on this machine, as Python's huggingface_hub lays it out:
 //!
-//!     models--{owner}--{name}/blobs/{etag}                   what files hold; `.incomplete` while it comes
-//!     models--{owner}--{name}/snapshots/{commit}/{file}      links into blobs
-//!     models--{owner}--{name}/refs/{revision}                which commit a branch or tag was
-//!     models--{owner}--{name}/.no_exist/{commit}/{file}      empty: that commit has no such file
-//!     .locks/models--{owner}--{name}/{etag}.lock             held by whoever fetches a blob
+//! ```text
+//! models--{owner}--{name}/blobs/{etag}                   what files hold; `.incomplete` while it comes
+//! models--{owner}--{name}/snapshots/{commit}/{file}      links into blobs
+//! models--{owner}--{name}/refs/{revision}                which commit a branch or tag was
+//! models--{owner}--{name}/.no_exist/{commit}/{file}      empty: that commit has no such file
+//! .locks/models--{owner}--{name}/{etag}.lock             held by whoever fetches a blob
+//! ```
 
 use std::fs;
 use std::path::{Path, PathBuf};
