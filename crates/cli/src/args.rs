@@ -16,7 +16,9 @@ pub(crate) use export::{ExportArgs, Part};
 
 /// Look at any attention weight of any head, exactly, at any length.
 ///
-/// SOURCE is `example` (the worked example), a Hugging Face folder, a .gguf file, or a trace file.
+/// SOURCE is `example` (the worked example), a Hugging Face folder, a .gguf file, a trace file, or a model of the Hugging
+/// Face Hub: `gpt2`, `org/name`, `org/name@revision`, `org/name:file.gguf`. One that is not in the cache of this machine is
+/// fetched into it.
 #[derive(Debug, Parser)]
 #[command(name = "attnscope", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -77,7 +79,7 @@ pub(crate) struct ViewArgs {
 /// What to read.
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
-    /// `example`, a Hugging Face folder, a .gguf file, or a trace file
+    /// `example`, a Hugging Face folder, a .gguf file, a trace file, or a model of the Hub (gpt2, org/name)
     pub(crate) source: String,
     /// The text to read
     #[arg(long, visible_alias = "prompt", group = "input", allow_hyphen_values = true)]

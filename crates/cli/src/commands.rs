@@ -17,10 +17,26 @@ use attnscope_models::{Ask, Keep, Source};
 use crate::args::Reading;
 use crate::output;
 
+/// Opens a source; a model of the Hub that is not here yet is fetched, with a bar.
+fn open(name: &str) -> anyhow::Result<Source> {
+    open_while(name, &|| true)
+}
+
+/// As [`open`], for as long as it is wanted.
+fn open_while(name: &str, wanted: &(dyn Fn() -> bool + Sync)) -> anyhow::Result<Source> {
+    let bar = output::bytes(name);
+    let source = Source::open_watched(name, &|event| {
+        output::fetching(&bar, name, event);
+        wanted()
+    });
+    bar.finish_and_clear();
+    Ok(source?)
+}
+
 /// Opens the source and reads what is to be read, with a bar.
 fn read(reading: &Reading, keep: Keep) -> anyhow::Result<Trace> {
     let ask = reading.ask(keep)?;
-    let source = Source::open(&reading.source)?;
+    let source = open(&reading.source)?;
     let bar = output::progress("reading");
     let progress = |done, all| {
         output::advance(&bar, done, all);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use attnscope_models::Model;
+use attnscope_models::{Model, Source};
 
 /// A name, and the quantisation of a GGUF file whose name tells it.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,11 +14,20 @@ pub(crate) struct Label {
 /// File names that say nothing of the model.
 const NAMELESS: [&str; 5] = ["", "model", "ggml-model", "gguf-model", "weights"];
 
-/// Of a folder its name; of a file its name without the ending. A GGUF file with a name such as `model-Q4_K_M.gguf`
+/// Of a folder its name, and of a model of the Hub that of its repository; of a file its name without the ending. A GGUF file with a name such as `model-Q4_K_M.gguf`
 /// says in its header what it is: many a header's name is that of a training run, so it is only the second choice.
 pub(crate) fn label(source: &str) -> Label {
     if source == "example" {
         return Label { name: "The worked example".to_owned(), quantisation: None };
+    }
+    if let Some(id) = Source::on_the_hub(source) {
+        return match id
+            .file()
+            .map(|file| apart(Path::new(file).file_stem().unwrap_or_default().to_string_lossy().as_ref()))
+        {
+            Some(label) if !NAMELESS.contains(&&*label.name.to_ascii_lowercase()) => label,
+            other => Label { name: id.name().to_owned(), quantisation: other.and_then(|label| label.quantisation) },
+        };
     }
     let path = Path::new(source);
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -78,6 +87,20 @@ mod tests {
         ] {
             let found = apart(stem);
             assert_eq!((found.name.as_str(), found.quantisation.as_deref()), (name, quantisation), "{stem}");
+        }
+    }
+
+    #[test]
+    fn models_of_the_hub_are_called_as_there() {
+        for (id, name, quantisation) in [
+            ("gpt2", "gpt2", None),
+            ("Qwen/Qwen3-0.6B", "Qwen3-0.6B", None),
+            ("Qwen/Qwen3-0.6B@v1.0", "Qwen3-0.6B", None),
+            ("org/some-GGUF:some-0.6B-Q8_0.gguf", "some-0.6B", Some("Q8_0")),
+            ("org/some-GGUF:sub/model-q4_0.gguf", "some-GGUF", Some("Q4_0")),
+        ] {
+            let found = label(id);
+            assert_eq!((found.name.as_str(), found.quantisation.as_deref()), (name, quantisation), "{id}");
         }
     }
 

@@ -3,6 +3,8 @@
 use std::io::{IsTerminal, Write};
 
 use anyhow::Context;
+use attnscope_inspect::escaped;
+use attnscope_models::hub::Event;
 use attnscope_render::Colour;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -52,6 +54,40 @@ pub(crate) fn progress(what: &'static str) -> ProgressBar {
 pub(crate) fn advance(bar: &ProgressBar, done: usize, all: usize) {
     bar.set_length(all as u64);
     bar.set_position(done as u64);
+}
+
+/// A bar of bytes on a terminal; nothing elsewhere, and nothing until something moves.
+pub(crate) fn bytes(name: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
+    ProgressBar::no_length()
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        .with_message(escaped(name))
+}
+
+/// Shows how the fetching of a model goes.
+pub(crate) fn fetching(bar: &ProgressBar, name: &str, event: Event) {
+    let name = escaped(name);
+    match event {
+        Event::Begins { files, bytes } => {
+            let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+            bar.suspend(|| complain(&format!("fetching {name} from the Hub: {files}, {:.1} MB", bytes as f64 / 1e6)));
+            bar.reset();
+            bar.set_length(bytes);
+        }
+        Event::Moves { file, done, .. } => {
+            if bar.message() != file {
+                bar.set_message(escaped(file));
+            }
+            let begins = bar.position() == 0;
+            bar.set_position(done);
+            if begins {
+                // What was here before says nothing of how fast the rest comes.
+                bar.reset_eta();
+            }
+        }
+        Event::Says(words) => bar.suspend(|| complain(&escaped(words))),
+        Event::Waits => {}
+    }
 }
 
 /// Whether standard output shows colour. (no-color.org)

@@ -47,7 +47,9 @@ fn a_token_that_is_not_there_or_there_twice_is_told() {
 
 #[test]
 fn a_source_that_is_none_is_told_what_a_source_is() {
-    fails(&["heads", "no-such-thing"], &["no-such-thing", "no such file or folder", "`example`"]);
+    for name in ["./no-such-thing", "no-such-thing.gguf", "tiny", "models/no-such-thing", "no such thing"] {
+        fails(&["heads", name], &[name, "no such file or folder", "`example`", "the Hub"]);
+    }
     let folder = TempDir::new().unwrap();
     fails(&["heads", folder.path().to_str().unwrap()], &["no config.json"]);
     let put = |name: &str, bytes: &[u8]| {

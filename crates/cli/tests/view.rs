@@ -19,7 +19,7 @@ impl Drop for View {
 
 fn attnscope(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_attnscope"));
-    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).env("HF_HUB_OFFLINE", "1");
     command
 }
 

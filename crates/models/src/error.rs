@@ -2,6 +2,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::hub::HubId;
+
 /// Why a model could not be opened or run: what, where, and what to do.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -11,6 +13,14 @@ pub enum Error {
     File {
         /// Which one.
         path: PathBuf,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// A model of the Hub that is not to be had.
+    #[error("{id}: {problem}")]
+    Hub {
+        /// Which one.
+        id: String,
         /// What is wrong, and what to do.
         problem: String,
     },
@@ -35,6 +45,10 @@ impl From<candle_core::Error> for Error {
 }
 
 impl Error {
+    pub(crate) fn hub(id: &HubId, problem: impl Into<String>) -> Self {
+        Self::Hub { id: id.to_string(), problem: attnscope_inspect::fit_to_show(&problem.into()) }
+    }
+
     pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
         Self::File { path: path.to_owned(), problem: attnscope_inspect::fit_to_show(&problem.into()) }
     }

@@ -12,7 +12,8 @@ use serde_json::Value;
 use crate::Tokenizer;
 use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result, reason};
-use crate::families::{Entry, model_types};
+use crate::families::{Build, Entry, model_types};
+use crate::hub::name_of_snapshot;
 use crate::weights::{TensorFile, Weights};
 
 /// No configuration is larger than this, and no index.
@@ -24,7 +25,11 @@ pub(crate) fn family(path: &Path) -> Option<&'static Entry> {
     Entry::of_model_type(config.get("model_type")?.as_str()?)
 }
 
-pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
+/// A configuration that can be read, its family, and what makes a model of it.
+///
+/// # Errors
+/// If there is none, or its family is not known.
+pub(crate) fn look(path: &Path) -> Result<(Value, &'static Entry, Build)> {
     let config_path = path.join("config.json");
     let config = read_json(
         &config_path,
@@ -40,6 +45,11 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
         return Err(Error::file(&config_path, problem));
     };
     let build = (family.hf)(&config).map_err(|problem| Error::file(&config_path, problem))?;
+    Ok((config, family, build))
+}
+
+pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
+    let (config, family, build) = look(path)?;
     let files = weight_files(path)?;
     // SAFETY: the maps are read-only and live as long as the checkpoint. Another process that shortens a file while
     // it is mapped would end this one, as with any mapped file.
@@ -49,7 +59,10 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
     let tokenizer = Tokenizer::from_file(&path.join("tokenizer.json"), end_marks(path, &config)?)?;
     let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     Ok(Checkpoint {
-        name: name.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+        name: name_of_snapshot(&name)
+            .map(str::to_owned)
+            .or_else(|| Some(name.file_name()?.to_string_lossy().into_owned()))
+            .unwrap_or_default(),
         family,
         build,
         weights: Weights::new(path, Folder(tensors)),
@@ -79,11 +92,7 @@ fn end_marks(path: &Path, config: &Value) -> Result<Vec<u32>> {
 }
 
 /// The file or files that hold the weights.
-fn weight_files(path: &Path) -> Result<Vec<PathBuf>> {
-    #[derive(Deserialize)]
-    struct Index {
-        weight_map: std::collections::BTreeMap<String, String>,
-    }
+pub(crate) fn weight_files(path: &Path) -> Result<Vec<PathBuf>> {
     let single = path.join("model.safetensors");
     if single.exists() {
         return Ok(vec![single]);
@@ -94,16 +103,25 @@ fn weight_files(path: &Path) -> Result<Vec<PathBuf>> {
                     model.save_pretrained(folder) in transformers)";
         return Err(Error::file(path, hint));
     }
-    let index = read_json(&index_path, "cannot be opened")?;
-    let index: Index = serde_json::from_value(index).map_err(|error| Error::file(&index_path, error.to_string()))?;
-    let names: BTreeSet<String> = index.weight_map.into_values().collect();
-    if let Some(name) = names.iter().find(|name| Path::new(name).components().count() != 1 || name.starts_with('.')) {
-        return Err(Error::file(&index_path, format!("it names a file outside of its folder: {name:?}")));
-    }
-    let files: Vec<PathBuf> = names.iter().map(|name| path.join(name)).collect();
+    let files: Vec<PathBuf> = parts(&index_path)?.iter().map(|name| path.join(name)).collect();
     match files.iter().find(|file| !file.exists()) {
         Some(missing) => Err(Error::file(missing, "this part of the weights is missing; fetch the model again")),
         None => Ok(files),
+    }
+}
+
+/// The files that an index spreads the weights over, none outside of its folder.
+pub(crate) fn parts(index_path: &Path) -> Result<BTreeSet<String>> {
+    #[derive(Deserialize)]
+    struct Index {
+        weight_map: std::collections::BTreeMap<String, String>,
+    }
+    let index = read_json(index_path, "cannot be opened")?;
+    let index: Index = serde_json::from_value(index).map_err(|error| Error::file(index_path, error.to_string()))?;
+    let names: BTreeSet<String> = index.weight_map.into_values().collect();
+    match names.iter().find(|name| Path::new(name).components().count() != 1 || name.starts_with('.')) {
+        Some(name) => Err(Error::file(index_path, format!("it names a file outside of its folder: {name:?}"))),
+        None => Ok(names),
     }
 }
 

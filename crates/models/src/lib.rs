@@ -1,7 +1,8 @@
 //! Real transformers: a checkpoint goes in, a [`Trace`](attnscope_inspect::Trace), logits or text come out.
 //!
-//! One file a family ([`families`]); one loading path (`checkpoint`) for Hugging Face folders and GGUF files.
-//! candle does the linear algebra, the attnscope kernel all attention. Nothing here knows of HTTP or pixels.
+//! One file a family ([`families`]); one loading path (`checkpoint`) for Hugging Face folders and GGUF files, which may
+//! come from the Hub ([`hub`]). candle does the linear algebra, the attnscope kernel all attention. Nothing here knows of
+//! pixels, and nothing but [`hub`] of HTTP.
 
 mod attend;
 mod caught;
@@ -12,6 +13,7 @@ mod folder;
 mod generate;
 mod gguf;
 mod gguf_name;
+pub mod hub;
 pub mod lesson;
 mod memory;
 mod model;

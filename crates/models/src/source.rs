@@ -1,5 +1,6 @@
 //! Whatever attention can be looked at: the worked example, a model, a trace file.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use attnscope_inspect::Trace;
@@ -7,6 +8,7 @@ use attnscope_inspect::example::Example;
 
 use crate::attend::Keep;
 use crate::error::{Error, Result};
+use crate::hub::{Hub, HubId, Settings, Watch};
 use crate::model::{Model, Prompt};
 
 /// Read when no text is given.
@@ -41,14 +43,27 @@ impl Default for Ask<'_> {
 }
 
 impl Source {
-    /// `example`, a Hugging Face folder, a GGUF file, or a trace file.
+    /// `example`, a Hugging Face folder, a GGUF file, a trace file, or else a model of the Hub, which is fetched unless
+    /// the cache has it.
     ///
     /// # Errors
-    /// If there is no such thing, or it is broken.
+    /// If there is no such thing, or it is broken, or is not to be had.
     pub fn open(name: &str) -> Result<Self> {
+        Self::open_watched(name, &|_| true)
+    }
+
+    /// As [`open`](Self::open); `watch` is told how the fetching goes.
+    ///
+    /// # Errors
+    /// As there, and if `watch` ends it.
+    pub fn open_watched(name: &str, watch: Watch) -> Result<Self> {
         let path = Path::new(name);
         if name == "example" {
             return Ok(Self::Example(Example::load()));
+        }
+        if let Some(id) = Self::on_the_hub(name) {
+            let path = Hub::new(Settings::from_env()).bring(&id, watch)?;
+            return Ok(Self::Model(Box::new(Model::open(&path)?)));
         }
         if path.is_dir() {
             return Ok(Self::Model(Box::new(Model::open(path)?)));
@@ -56,7 +71,8 @@ impl Source {
         if !path.exists() {
             return Err(Error::file(
                 path,
-                "no such file or folder; a source is `example`, a model folder, a .gguf or a trace file",
+                "no such file or folder; a source is `example`, a model folder, a .gguf, a trace file, or a model of the \
+                 Hub (gpt2, org/name)",
             ));
         }
         // Anything else, a pipe say, could keep us waiting for ever.
@@ -67,6 +83,13 @@ impl Source {
             return Ok(Self::Trace(Trace::open(path)?));
         }
         Ok(Self::Model(Box::new(Model::open(path)?)))
+    }
+
+    /// The model of the Hub that a name means. Whatever is here by that name goes first.
+    pub fn on_the_hub(name: &str) -> Option<HubId> {
+        // Also a link that leads nowhere is no model of the Hub.
+        let is_nothing = |error: std::io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+        HubId::parse(name).filter(|_| Path::new(name).symlink_metadata().is_err_and(is_nothing))
     }
 
     /// The trace of what is asked.

@@ -36,7 +36,7 @@ pub(crate) fn run(args: TraceArgs) -> anyhow::Result<()> {
         }
     })?;
     let ask = args.reading.ask(Keep::All)?;
-    let source = Source::open(&args.reading.source)?;
+    let source = super::open_while(&args.reading.source, &|| !stop.load(Ordering::Relaxed))?;
     let bar = output::progress("reading");
     let progress = |done, all| {
         output::advance(&bar, done, all);

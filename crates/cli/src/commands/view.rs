@@ -62,14 +62,15 @@ fn listen(host: IpAddr, port: u16) -> anyhow::Result<TcpListener> {
     }
 }
 
-/// What the page offers: the sources given, opened now so that a wrong one is said at once, and the example. With
-/// none given, the example and whatever models lie in `models/`, opened when they are picked.
+/// What the page offers: the sources given, opened now so that a wrong one is said at once (one of the Hub is fetched
+/// before there is a page), and the example. With none given, the example and whatever models lie in `models/`, opened when
+/// they are picked.
 fn entries(sources: &[String]) -> anyhow::Result<Vec<Entry>> {
     let mut named: Vec<(String, Opening)> = Vec::new();
     for name in sources {
         // Given twice it is still one source.
         if named.iter().all(|(other, _)| other != name) {
-            named.push((name.clone(), Opening::Ready(Box::new(Source::open(name)?))));
+            named.push((name.clone(), Opening::Ready(Box::new(super::open(name)?))));
         }
     }
     if !sources.iter().any(|name| name == "example") {

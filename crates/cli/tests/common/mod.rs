@@ -11,6 +11,8 @@ pub(crate) fn attnscope(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_attnscope"));
     command.args(args).current_dir(std::env::temp_dir());
     command.env("RUST_BACKTRACE", "1").env_remove("RUST_LOG").env_remove("ATTNSCOPE_THREADS");
+    // No test asks anybody but itself.
+    command.env("HF_HUB_OFFLINE", "1");
     command
 }
 

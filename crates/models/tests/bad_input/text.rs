@@ -97,6 +97,7 @@ fn a_source_is_read_as_what_it_is() {
         &example.trace(ask(Some(text("other")), None)).unwrap_err().to_string(),
         &["the worked example has a text of its own"],
     );
-    let nowhere = Source::open("no-such-model").err().unwrap().to_string();
+    // A plain name could be one of the Hub.
+    let nowhere = Source::open("./no-such-model").err().unwrap().to_string();
     check_message(&nowhere, &["no-such-model", "no such file or folder", "`example`"]);
 }
