@@ -100,11 +100,11 @@ fn weight_files(path: &Path) -> Result<Vec<PathBuf>> {
     if let Some(name) = names.iter().find(|name| Path::new(name).components().count() != 1 || name.starts_with('.')) {
         return Err(Error::file(&index_path, format!("it names a file outside of its folder: {name:?}")));
     }
-    let files: Vec<PathBuf> = names.iter().map(|name| path.join(name)).collect();
-    match files.iter().find(|file| !file.exists()) {
-        Some(missing) => Err(Error::file(missing, "this part of the weights is missing; fetch the model again")),
-        None => Ok(files),
+    if let Some(missing) = names.iter().find(|name| !path.join(name).is_file()) {
+        let problem = format!("it names {missing:?}, but this part of the weights is missing; fetch the model again");
+        return Err(Error::file(&index_path, problem));
     }
+    Ok(names.iter().map(|name| path.join(name)).collect())
 }
 
 fn read_json(path: &Path, missing: &str) -> Result<Value> {

@@ -54,6 +54,14 @@ pub(crate) struct ByteBpe {
 }
 
 impl Tokenizer {
+    /// Opens a tokenizer.json alone, which does not say what ends a generated text.
+    ///
+    /// # Errors
+    /// If it is missing or broken.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::from_file(path, Vec::new())
+    }
+
     /// Opens a tokenizer.json. Truncation and padding that it may ask for are switched off: a text is read whole.
     /// `end` are the ids that end a generated text.
     pub(crate) fn from_file(path: &Path, end: Vec<u32>) -> Result<Self> {
@@ -141,7 +149,7 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
-        let failed = |error: String| Error::Text(format!("this model's tokenizer cannot read the text: {error}"));
+        let failed = |error: String| failed("cannot read the text", &error);
         let encoding = caught(|| self.inner.encode(text, true)).ok_or_else(|| failed("it is damaged".to_owned()))?;
         let encoding = encoding.map_err(|error| failed(error.to_string()))?;
         Ok(self.begin.into_iter().chain(encoding.get_ids().iter().copied()).collect())
@@ -152,7 +160,7 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn encode_pair(&self, first: &str, second: &str) -> Result<(Vec<u32>, Vec<u32>)> {
-        let failed = |error: String| Error::Text(format!("this model's tokenizer cannot read the texts: {error}"));
+        let failed = |error: String| failed("cannot read the texts", &error);
         let read = caught(|| self.inner.encode((first, second), true));
         let encoding =
             read.ok_or_else(|| failed("it is damaged".to_owned()))?.map_err(|error| failed(error.to_string()))?;
@@ -174,7 +182,7 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
-        let failed = |error: String| Error::Text(format!("this model's tokenizer cannot write its tokens: {error}"));
+        let failed = |error: String| failed("cannot write its tokens", &error);
         let text = caught(|| self.inner.decode(ids, true)).ok_or_else(|| failed("it is damaged".to_owned()))?;
         text.map_err(|error| failed(error.to_string()))
     }
@@ -235,6 +243,11 @@ impl Tokenizer {
             }
         }
     }
+}
+
+/// The library's words quote what it met, however long that is.
+fn failed(what: &str, error: &str) -> Error {
+    Error::Text(format!("this model's tokenizer {what}: {}", attnscope_inspect::fit_to_show(error)))
 }
 
 /// Whether a decoder of a tokenizer.json reads `<0xE1>` as a byte.
