@@ -21,6 +21,7 @@ use crate::output;
 fn read(reading: &Reading, keep: Keep) -> anyhow::Result<Trace> {
     let ask = reading.ask(keep)?;
     let source = Source::open(&reading.source)?;
+    let ask = reading.fit_ask(&source, ask)?;
     let bar = output::progress("reading");
     let progress = |done, all| {
         output::advance(&bar, done, all);

@@ -99,7 +99,8 @@ impl Hunt {
         let mut child = command.arg("--folder").arg(room).spawn().context("cannot start a worker")?;
         let out = BufReader::new(child.stdout.take().context("a worker has no output")?);
         let lines = std::thread::spawn(move || out.lines().collect::<Result<Vec<_>, _>>());
-        let at = || -> u64 { fs::read(room.join(AT)).ok().and_then(|b| b.try_into().ok()).map_or(from, u64::from_le_bytes) };
+        let at =
+            || -> u64 { fs::read(room.join(AT)).ok().and_then(|b| b.try_into().ok()).map_or(from, u64::from_le_bytes) };
         let late = watch(&mut child, at)?;
         let status = child.wait()?;
         let lines = lines.join().unwrap_or_else(|_| Ok(Vec::new()))?;

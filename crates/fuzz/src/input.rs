@@ -15,6 +15,8 @@ pub struct Input {
     pub name: String,
     /// Their bytes.
     pub files: BTreeMap<String, Vec<u8>>,
+    /// How many of these bytes lie in its own folder.
+    pub own: usize,
 }
 
 /// A file that names the seed whose other files an input has.
@@ -39,6 +41,7 @@ impl Input {
                 files.insert(name, fs::read(entry.path())?);
             }
         }
+        let own = files.values().map(Vec::len).sum();
         if let Some(base) = files.remove(BASE) {
             let base = Self::load(&tiny().join(String::from_utf8(base)?.trim()), target)?;
             for (name, bytes) in base.files {
@@ -46,7 +49,7 @@ impl Input {
             }
         }
         let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        Ok(Self { name, files })
+        Ok(Self { name, files, own })
     }
 
     /// Keeps it in a folder; files that are those of a tiny model are named and not copied.

@@ -40,23 +40,8 @@ impl Random {
 
     /// A number at which readers stumble: a bound of a type, one beside it, or a small one.
     pub(crate) fn edge(&mut self) -> u64 {
-        const EDGES: [u64; 15] = [
-            0,
-            1,
-            2,
-            3,
-            7,
-            1 << 7,
-            1 << 15,
-            1 << 16,
-            1 << 24,
-            1 << 31,
-            1 << 32,
-            1 << 40,
-            1 << 53,
-            1 << 62,
-            1 << 63,
-        ];
+        const EDGES: [u64; 15] =
+            [0, 1, 2, 3, 7, 1 << 7, 1 << 15, 1 << 16, 1 << 24, 1 << 31, 1 << 32, 1 << 40, 1 << 53, 1 << 62, 1 << 63];
         let edge = *self.pick(&EDGES);
         match self.below(4) {
             0 => edge.wrapping_sub(1),

@@ -5,6 +5,7 @@
 
 mod attend;
 mod caught;
+mod charsmap;
 mod checkpoint;
 mod error;
 pub mod families;
@@ -16,9 +17,11 @@ pub mod lesson;
 mod memory;
 mod model;
 mod seq2seq;
+mod shards;
 mod source;
 mod template;
 mod tokenizer;
+mod truncate;
 mod weights;
 
 pub use attend::{Cache, Keep, Run};
@@ -28,3 +31,4 @@ pub use memory::Memory;
 pub use model::{Model, Prompt, Reading, Shape};
 pub use source::{Ask, DEFAULT_TEXT, Source};
 pub use tokenizer::Tokenizer;
+pub use truncate::Truncated;

@@ -3,16 +3,18 @@
 use std::path::Path;
 
 use attnscope_inspect::Token;
+use serde::Deserialize;
+use serde_json::Value;
 use tokenizers::models::bpe::BPE;
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 use tokenizers::pre_tokenizers::digits::Digits;
 use tokenizers::pre_tokenizers::sequence::Sequence;
-use tokenizers::{AddedToken, ModelWrapper};
+use tokenizers::{AddedToken, ModelWrapper, PostProcessor, TruncationParams};
 
 use crate::caught::caught;
 use crate::error::{Error, Result};
-use crate::template;
+use crate::{charsmap, template};
 
 /// A model's own tokenizer.
 pub struct Tokenizer {
@@ -39,6 +41,15 @@ enum Pieces {
     Plain,
     /// Plain text, U+2581 where there is a blank (SentencePiece).
     Blanks,
+}
+
+/// What is looked at of a tokenizer.json before its library reads it: all but the vocabulary, which may be large.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Parts {
+    normalizer: Value,
+    post_processor: Value,
+    decoder: Value,
 }
 
 /// A byte BPE, as a GGUF file holds it.
@@ -69,14 +80,21 @@ impl Tokenizer {
             return Err(Error::file(path, "this model folder has no tokenizer.json"));
         }
         let bad = |error: String| Error::file(path, format!("does not read as a tokenizer: {error}"));
-        let size = std::fs::metadata(path).map_err(|error| bad(error.to_string()))?.len();
+        let about = std::fs::metadata(path).map_err(|error| bad(error.to_string()))?;
+        // Opening a pipe would wait for somebody to write.
+        if !about.is_file() {
+            return Err(bad("it is no file".to_owned()));
+        }
+        let size = about.len();
         if size > LARGEST {
             return Err(bad(format!("it is {size} bytes long, and none is longer than {LARGEST}")));
         }
         let json = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
         // The library panics on what is not JSON, so it must not see any.
-        let parsed: serde_json::Value = serde_json::from_slice(&json).map_err(|error| bad(error.to_string()))?;
-        template::check(&parsed).map_err(bad)?;
+        let text = std::str::from_utf8(&json).map_err(|error| bad(error.to_string()))?;
+        let parts: Parts = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
+        template::check(&parts.post_processor).map_err(bad)?;
+        charsmap::check(&parts.normalizer).map_err(bad)?;
         let read = caught(|| tokenizers::Tokenizer::from_bytes(&json));
         let read = read.ok_or_else(|| bad("it is damaged inside; fetch it again".to_owned()))?;
         let mut inner = read.map_err(|error| bad(error.to_string()))?;
@@ -85,7 +103,7 @@ impl Tokenizer {
         let pieces = match inner.get_decoder() {
             Some(tokenizers::DecoderWrapper::ByteLevel(_)) => Pieces::Bytes,
             Some(tokenizers::DecoderWrapper::Metaspace(_)) => Pieces::Blanks,
-            _ if falls_back(&parsed["decoder"]) => Pieces::Fallback,
+            _ if falls_back(&parts.decoder) => Pieces::Fallback,
             _ => Pieces::Plain,
         };
         Ok(Self { inner, pieces, begin: None, end })
@@ -167,6 +185,21 @@ impl Tokenizer {
         let marks = self.begin.into_iter();
         let ids = marks.clone().chain(encoding.get_ids().iter().copied()).collect();
         Ok((ids, marks.map(|_| 0).chain(encoding.get_type_ids().iter().copied()).collect()))
+    }
+
+    /// The same tokenizer, but its texts, or pairs of them, have no more than `len` tokens: where they would, words are left
+    /// out at the end of the longer text, and no marks. None where the marks alone are more.
+    pub(crate) fn shortened(&self, len: usize) -> Option<Self> {
+        let max_length = len.checked_sub(self.begin.iter().len())?;
+        let marks =
+            self.inner.get_post_processor().map_or(0, |marks| marks.added_tokens(true).max(marks.added_tokens(false)));
+        if max_length <= marks {
+            return None;
+        }
+        let mut inner = self.inner.clone();
+        let params = TruncationParams { max_length, ..TruncationParams::default() };
+        inner.with_truncation(Some(params)).ok()?;
+        Some(Self { inner, pieces: self.pieces, begin: self.begin, end: self.end.clone() })
     }
 
     /// The id of a text that is exactly one token, marks left aside.
@@ -251,7 +284,7 @@ fn failed(what: &str, error: &str) -> Error {
 }
 
 /// Whether a decoder of a tokenizer.json reads `<0xE1>` as a byte.
-fn falls_back(decoder: &serde_json::Value) -> bool {
+fn falls_back(decoder: &Value) -> bool {
     let list = decoder["decoders"].as_array();
     list.is_some_and(|list| list.iter().any(|decoder| decoder["type"] == "ByteFallback"))
 }

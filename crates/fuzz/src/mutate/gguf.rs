@@ -82,7 +82,9 @@ fn put(file: &mut Vec<u8>, at: Range<usize>, text: &[u8]) {
 
 /// The data begins at a multiple of 32: as many zeros before it as that takes.
 fn realign(file: &mut Vec<u8>, before: &[u8]) {
-    let (Some(old), Some(new)) = (Map::of(before).map(|map| map.end()), Map::of(file).map(|map| map.end())) else { return };
+    let (Some(old), Some(new)) = (Map::of(before).map(|map| map.end()), Map::of(file).map(|map| map.end())) else {
+        return;
+    };
     let (old, start) = (old.next_multiple_of(32) - old, new.next_multiple_of(32));
     if new + old <= file.len() {
         file.splice(new..new + old, vec![0; start - new]);

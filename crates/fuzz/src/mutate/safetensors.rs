@@ -52,7 +52,10 @@ fn numbers(header: &mut Value, random: &mut Random) -> bool {
     let which = random.below(tensors.len());
     let tensor = &mut *tensors[which];
     match random.below(6) {
-        0 => tensor["dtype"] = (*random.pick(&["F32", "F16", "BF16", "F64", "I32", "U8", "BOOL", "F8_E4M3", "F4"])).into(),
+        0 => {
+            tensor["dtype"] =
+                (*random.pick(&["F32", "F16", "BF16", "F64", "I32", "U8", "BOOL", "F8_E4M3", "F4"])).into()
+        }
         1 => {
             // The same number of elements in another order of sizes.
             if let Some(shape) = tensor["shape"].as_array_mut() {
