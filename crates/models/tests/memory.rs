@@ -15,7 +15,7 @@ mod tiny;
 
 const HIDDEN: usize = 512;
 const FFN: usize = 1536;
-const LAYERS: usize = 5;
+const LAYERS: usize = 4;
 
 /// In the child: the model to open.
 const MODEL: &str = "ATTNSCOPE_MEMORY_OF";
