@@ -104,7 +104,8 @@ fn a_tensor_that_its_part_does_not_have_is_named() {
 
 #[test]
 fn a_tensor_in_two_parts_is_named_with_both() {
-    let twice = |tensors: &mut Tensors| drop(tensors.insert("model.embed_tokens.weight".to_owned(), tensors[NAME].clone()));
+    let twice =
+        |tensors: &mut Tensors| drop(tensors.insert("model.embed_tokens.weight".to_owned(), tensors[NAME].clone()));
     spoiled(twice, &["part-1.safetensors", "model.embed_tokens.weight", "part-0.safetensors has, too"]);
 }
 
