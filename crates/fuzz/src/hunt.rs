@@ -47,6 +47,14 @@ pub struct Tally {
     pub faults: BTreeMap<String, u64>,
 }
 
+/// What a worker left.
+struct Work {
+    /// Its lines.
+    lines: Vec<String>,
+    /// If it did not come to its end, which input ended it, and how.
+    ended: Option<(u64, String)>,
+}
+
 impl Hunt {
     /// Tries every input. `say` is called with what is worth knowing meanwhile.
     ///
@@ -60,7 +68,7 @@ impl Hunt {
         const STRETCH: u64 = 50_000;
         while next < end {
             let to = end.min(next + STRETCH);
-            let (lines, ended) = self.stretch(room.path(), next, to)?;
+            let Work { lines, ended } = self.stretch(room.path(), next, to)?;
             let mut faults = Vec::new();
             for line in lines {
                 let (number, fault) = line.split_once(' ').unwrap_or_default();
@@ -90,8 +98,8 @@ impl Hunt {
         Ok(tally)
     }
 
-    /// Lets a worker read a stretch: its lines, and if it did not come to an end, which input ended it and how.
-    fn stretch(&self, room: &Path, from: u64, to: u64) -> anyhow::Result<(Vec<String>, Option<(u64, String)>)> {
+    /// Lets a worker read a stretch.
+    fn stretch(&self, room: &Path, from: u64, to: u64) -> anyhow::Result<Work> {
         let _ = fs::remove_dir_all(room.join("input"));
         fs::write(room.join(AT), from.to_le_bytes())?;
         let mut command = self.worker(&["work", self.target.name()]);
@@ -109,7 +117,7 @@ impl Hunt {
             None if status.success() => None,
             None => Some((at(), format!("the process ended: {status}"))),
         };
-        Ok((lines, ended))
+        Ok(Work { lines, ended })
     }
 
     fn worker(&self, args: &[&str]) -> Command {

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use crate::input::{Input, Stage, seeds};
@@ -43,16 +44,23 @@ impl Outcome {
 
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// Panics are kept, and not printed.
+/// Whether an input is being read, so that a panic is its own.
+static READING: AtomicBool = AtomicBool::new(false);
+
+/// Panics of reading are kept, and not printed.
 pub fn quiet() {
-    panic::set_hook(Box::new(|panic| {
-        *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string().replace('\n', " ");
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| match READING.load(Relaxed) {
+        true => *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string().replace('\n', " "),
+        false => before(panic),
     }));
 }
 
 /// Reads what lies in a folder, which is so many bytes long.
 pub fn read(target: Target, folder: &Path, size: usize) -> Outcome {
+    READING.store(true, Relaxed);
     let (done, bytes) = taken(|| panic::catch_unwind(AssertUnwindSafe(|| target.open(folder))));
+    READING.store(false, Relaxed);
     match done {
         Err(_) => Outcome::Panicked(PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone()),
         Ok(_) if bytes > allowed(size) => Outcome::Greedy(bytes),

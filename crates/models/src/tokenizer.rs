@@ -150,10 +150,9 @@ impl Tokenizer {
         if vocab.len() != len {
             return Err("its tokenizer has the same token twice".to_owned());
         }
-        let bpe = BPE::builder()
-            .vocab_and_merges(vocab, merges)
-            .build()
-            .map_err(|error| format!("its tokenizer: {error}"))?;
+        let built = caught(|| BPE::builder().vocab_and_merges(vocab, merges).build());
+        let bpe = built.ok_or("its tokenizer is damaged: a merge makes more than any token; fetch it again")?;
+        let bpe = bpe.map_err(|error| format!("its tokenizer: {error}"))?;
         let mut inner = tokenizers::Tokenizer::new(ModelWrapper::BPE(bpe));
         inner.with_pre_tokenizer(Some(rule));
         inner.with_decoder(Some(ByteLevel::default()));

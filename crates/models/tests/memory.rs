@@ -100,7 +100,7 @@ fn child() {
     read(&tiny::Folder::llama().write(small.path()));
     let before = memory("VmHWM:");
     read(Path::new(&path));
-    println!("\nraised by {}", memory("VmHWM:") - before);
+    eprintln!("\nraised by {}", memory("VmHWM:") - before);
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn opening_a_model_takes_its_weights_and_little_more() {
             .env("RAYON_NUM_THREADS", "2")
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&child.stdout).into_owned();
+        let said = String::from_utf8_lossy(&child.stderr).into_owned();
         let raised = said.lines().find_map(|line| line.strip_prefix("raised by ")).unwrap_or_else(|| panic!("{said}"));
         let times = raised.parse::<u64>().unwrap() as f64 / weights as f64;
-        println!("{dtype}: {times:.3} of the weights");
+        eprintln!("{dtype}: {times:.3} of the weights");
         // Less would mean that the weights were not there at all.
         assert!((0.95..1.15).contains(&times), "{dtype}: {times:.3} times the weights");
     }
