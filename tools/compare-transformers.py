@@ -23,12 +23,14 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Linux counts memory in units of 1,024 bytes; here it is in MB.
+KB = 1.024e-3
 LIMITS = {"trace_over_forward": 1.15, "trace_over_sdpa": 1.0, "extra_memory_over_eager": 0.1}
 
 
 def memory(what):
     """What Linux says of this process's memory, in MB."""
-    return int(re.search(rf"{what}:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1e3
+    return int(re.search(rf"{what}:\s+(\d+)", Path("/proc/self/status").read_text())[1]) * KB
 
 
 def peer(folder, attention, ids):
@@ -62,7 +64,7 @@ class Side:
         if not line:
             sys.exit("a side ended early; what it said stands above")
         answer = json.loads(line)
-        return {name.replace("_kb", "_mb"): value / (1e3 if name.endswith("_kb") else 1) for name, value in answer.items()}
+        return {name.replace("_kb", "_mb"): value * (KB if name.endswith("_kb") else 1) for name, value in answer.items()}
 
     def ask(self, word):
         self.process.stdin.write(word + "\n")
