@@ -86,7 +86,7 @@ fn memory(what: &str) -> u64 {
 }
 
 /// What the test below starts in a process of its own: it prints by how much opening a model and reading a few tokens with
-/// it raised the most memory that the process ever had.
+/// it raised the memory of the process at most.
 #[test]
 #[ignore = "it is the other test's child"]
 fn child() {
