@@ -2,6 +2,7 @@
 
 mod bench;
 mod export;
+mod truncate;
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -99,6 +100,9 @@ pub(crate) struct Reading {
     /// The same as token ids, the one that begins a text included
     #[arg(long, value_delimiter = ',', value_name = "ID,...", conflicts_with = "target")]
     pub(crate) target_ids: Option<Vec<u32>>,
+    /// Read only the beginning of a text that is longer than the model reads
+    #[arg(long)]
+    pub(crate) truncate: bool,
     /// Keep every token of the example from those after it
     #[arg(long, conflicts_with = "bidirectional")]
     pub(crate) causal: bool,

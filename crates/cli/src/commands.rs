@@ -37,6 +37,7 @@ fn open_while(name: &str, wanted: &(dyn Fn() -> bool + Sync)) -> anyhow::Result<
 fn read(reading: &Reading, keep: Keep) -> anyhow::Result<Trace> {
     let ask = reading.ask(keep)?;
     let source = open(&reading.source)?;
+    let ask = reading.fit_ask(&source, ask)?;
     let bar = output::progress("reading");
     let progress = |done, all| {
         output::advance(&bar, done, all);

@@ -20,7 +20,11 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if output::reader_left(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            output::complain(&format!("error: {}", escaped(&format!("{error:#}"))));
+            let way_out = match error.downcast_ref() {
+                Some(attnscope_models::Error::TooLong { .. }) => ", or read its beginning with --truncate",
+                _ => "",
+            };
+            output::complain(&format!("error: {}{way_out}", escaped(&format!("{error:#}"))));
             ExitCode::FAILURE
         }
     }

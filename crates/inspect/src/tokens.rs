@@ -28,6 +28,9 @@ impl Token {
     }
 }
 
+/// No more of a token is quoted, in characters: one of a strange file may be as long as the file.
+const LONGEST: usize = 40;
+
 /// Finds the token that a user means: an integer is always a position, anything else a text that occurs once
 /// (trimmed).
 ///
@@ -43,7 +46,8 @@ pub(crate) fn find(tokens: &[Token], what: &'static str, name: &str) -> Result<u
     match positions[..] {
         [one] => Ok(one),
         [] => {
-            let mut list: Vec<String> = tokens.iter().take(30).map(|t| format!("{:?}", t.text.trim())).collect();
+            let quoted = |token: &Token| format!("{:?}", token.text.trim().chars().take(LONGEST).collect::<String>());
+            let mut list: Vec<String> = tokens.iter().take(30).map(quoted).collect();
             if tokens.len() > 30 {
                 list.push(format!("... ({} in all)", tokens.len()));
             }

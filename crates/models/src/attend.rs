@@ -6,6 +6,7 @@ use attnscope_candle::with_view;
 use attnscope_inspect::{Site, SiteKind, Tensor as Kept};
 use attnscope_kernel::{Forward, Isa, KeyPadding, Params, View, forward};
 use candle_core::Tensor;
+use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::memory::Memory;
@@ -200,7 +201,7 @@ impl<'a> Run<'a> {
                 q: Kept::new(kept_q, [len, q_heads, head_dim]),
                 k: Kept::new(gather(k), [k.shape()[1], kv_heads, head_dim]),
                 v: Kept::new(gather(v), [v.shape()[1], kv_heads, v_dim]),
-                out: Kept::new(done.out.clone(), [len, q_heads, v_dim]),
+                out: Kept::new(copied(&done.out), [len, q_heads, v_dim]),
                 lse: done.lse.clone().into(),
             });
             Ok((done, site))
@@ -225,10 +226,24 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The numbers of a view of batch 1, contiguous.
+/// The numbers of a view of batch 1, contiguous. All cores: what is kept of a long text is as much as memory can be written
+/// in a good part of the time that a layer takes.
 fn gather(view: View) -> Vec<f32> {
-    let mut data = Vec::with_capacity(view.shape().iter().product());
-    append(&mut data, view);
+    let [_, len, heads, dim] = view.shape();
+    let mut data = vec![0.0; len * heads * dim];
+    data.par_chunks_mut((heads * dim).max(1)).with_min_len(64).enumerate().for_each(|(position, data)| {
+        for (head, row) in data.chunks_mut(dim).enumerate() {
+            row.copy_from_slice(view.row(0, position, head));
+        }
+    });
+    data
+}
+
+/// A copy, likewise.
+fn copied(numbers: &[f32]) -> Vec<f32> {
+    const PIECE: usize = 1 << 15;
+    let mut data = vec![0.0; numbers.len()];
+    data.par_chunks_mut(PIECE).zip(numbers.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
     data
 }
 

@@ -27,6 +27,14 @@ pub enum Error {
     /// A text that cannot be read by this model.
     #[error("{0}")]
     Text(String),
+    /// A text that is longer than this model reads; see [`Model::truncate`](crate::Model::truncate).
+    #[error("the text has {len} tokens, but this model reads at most {context}; shorten it")]
+    TooLong {
+        /// How many tokens it has.
+        len: usize,
+        /// How many the model reads.
+        context: usize,
+    },
     /// A question about a trace was refused.
     #[error(transparent)]
     Inspect(#[from] attnscope_inspect::Error),

@@ -123,6 +123,18 @@ pub(crate) fn heads(layer: &Linear, x: &Tensor, heads: usize, head_dim: usize) -
     Ok(layer.forward(x)?.reshape((1, len, heads, head_dim))?)
 }
 
+/// Applies a layer that looks at each token alone, (len, hidden) -> (len, hidden). What is wide within it is never there for
+/// more than a few hundred tokens at once.
+pub(crate) fn in_pieces(x: &Tensor, layer: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+    const PIECE: usize = 512;
+    let len = x.dim(0)?;
+    if len <= PIECE {
+        return layer(x);
+    }
+    let piece = |start: usize| layer(&x.narrow(0, start, PIECE.min(len - start))?);
+    Ok(Tensor::cat(&(0..len).step_by(PIECE).map(piece).collect::<Result<Vec<_>>>()?, 0)?)
+}
+
 /// `{name}.weight` and `{name}.bias`, (size); files that came from TensorFlow call them `gamma` and `beta`.
 pub(crate) fn layer_norm(weights: &Weights, name: &str, size: usize, eps: f64) -> Result<LayerNorm> {
     let part = |part: &str, older: &str| {

@@ -4,20 +4,20 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use candle_core::safetensors::MmapedSafetensors;
-use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::Tokenizer;
 use crate::checkpoint::Checkpoint;
-use crate::error::{Error, Result, reason};
+use crate::error::{Error, Result};
 use crate::families::{Build, Entry, model_types};
 use crate::hub::name_of_snapshot;
-use crate::weights::{TensorFile, Weights};
+use crate::shards::Shards;
+use crate::weights::Weights;
 
-/// No configuration is larger than this, and no index.
-const LARGEST_JSON: u64 = 64 << 20;
+/// No configuration is larger than this, and no index: those of the largest models take a few MB. In memory, JSON can take
+/// many times as much.
+const LARGEST_JSON: u64 = 16 << 20;
 
 /// The family that a folder's config.json names.
 pub(crate) fn family(path: &Path) -> Option<&'static Entry> {
@@ -51,11 +51,7 @@ pub(crate) fn look(path: &Path) -> Result<(Value, &'static Entry, Build)> {
 pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
     let (config, family, build) = look(path)?;
     let files = weight_files(path)?;
-    // SAFETY: the maps are read-only and live as long as the checkpoint. Another process that shortens a file while
-    // it is mapped would end this one, as with any mapped file.
-    let tensors = unsafe { MmapedSafetensors::multi(&files) }.map_err(|error| {
-        Error::file(path, format!("the weights do not read; fetch them again ({})", reason(&error)))
-    })?;
+    let shards = Shards::open(&files)?;
     let tokenizer = Tokenizer::from_file(&path.join("tokenizer.json"), end_marks(path, &config)?)?;
     let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     Ok(Checkpoint {
@@ -65,7 +61,7 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
             .unwrap_or_default(),
         family,
         build,
-        weights: Weights::new(path, Folder(tensors)),
+        weights: Weights::new(path, shards),
         tokenizer,
         files,
     })
@@ -103,11 +99,12 @@ pub(crate) fn weight_files(path: &Path) -> Result<Vec<PathBuf>> {
                     model.save_pretrained(folder) in transformers)";
         return Err(Error::file(path, hint));
     }
-    let files: Vec<PathBuf> = parts(&index_path)?.iter().map(|name| path.join(name)).collect();
-    match files.iter().find(|file| !file.exists()) {
-        Some(missing) => Err(Error::file(missing, "this part of the weights is missing; fetch the model again")),
-        None => Ok(files),
+    let names = parts(&index_path)?;
+    if let Some(missing) = names.iter().find(|name| !path.join(name).is_file()) {
+        let problem = format!("it names {missing:?}, but this part of the weights is missing; fetch the model again");
+        return Err(Error::file(&index_path, problem));
     }
+    Ok(names.iter().map(|name| path.join(name)).collect())
 }
 
 /// The files that an index spreads the weights over, none outside of its folder.
@@ -136,16 +133,4 @@ fn read_json(path: &Path, missing: &str) -> Result<Value> {
     }
     let text = fs::read_to_string(path).map_err(|error| Error::file(path, format!("cannot be read: {error}")))?;
     serde_json::from_str(&text).map_err(|error| Error::file(path, format!("is not JSON: {error}")))
-}
-
-struct Folder(MmapedSafetensors);
-
-impl TensorFile for Folder {
-    fn shape(&self, name: &str) -> Option<Vec<usize>> {
-        Some(self.0.get(name).ok()?.shape().to_vec())
-    }
-
-    fn read(&self, name: &str) -> candle_core::Result<Tensor> {
-        self.0.load(name, &Device::Cpu)?.to_dtype(DType::F32)
-    }
 }

@@ -6,6 +6,7 @@
 
 mod attend;
 mod caught;
+mod charsmap;
 mod checkpoint;
 mod error;
 pub mod families;
@@ -18,9 +19,11 @@ pub mod lesson;
 mod memory;
 mod model;
 mod seq2seq;
+mod shards;
 mod source;
 mod template;
 mod tokenizer;
+mod truncate;
 mod weights;
 
 pub use attend::{Cache, Keep, Run};
@@ -30,3 +33,4 @@ pub use memory::Memory;
 pub use model::{Model, Prompt, Reading, Shape};
 pub use source::{Ask, DEFAULT_TEXT, Source};
 pub use tokenizer::Tokenizer;
+pub use truncate::Truncated;

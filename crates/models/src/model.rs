@@ -171,7 +171,7 @@ impl Model {
             return Err(Error::Text(format!("token {id} is beyond the vocabulary: ids are 0 to {}", vocab - 1)));
         }
         if ids.len() > context {
-            return Err(too_long(ids.len(), context));
+            return Err(Error::TooLong { len: ids.len(), context });
         }
         Ok(())
     }
@@ -248,7 +248,7 @@ impl Model {
         }
         let (before, Shape { context, causal, .. }) = (run.offset(), self.shape());
         if before + ids.len() > context {
-            return Err(too_long(before + ids.len(), context));
+            return Err(Error::TooLong { len: before + ids.len(), context });
         }
         if run.cache.is_some() && (!causal || run.deaf || run.real.is_some() || matches!(run.keep, Keep::Only(_))) {
             let why =
@@ -292,10 +292,6 @@ impl Model {
             Error::Text(format!("{name} has no head that names words: it gives the vectors of its last layer only"))
         })
     }
-}
-
-fn too_long(len: usize, context: usize) -> Error {
-    Error::Text(format!("the text has {len} tokens, but this model reads at most {context}; shorten it"))
 }
 
 fn hash(files: &[PathBuf]) -> std::io::Result<String> {

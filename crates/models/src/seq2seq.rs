@@ -53,19 +53,24 @@ impl Model {
 
     /// The ids of a text for the decoder.
     fn decoder_ids(&self, prompt: &Prompt) -> Result<Vec<u32>> {
-        let ids = match prompt {
-            Prompt::Ids(ids) => ids.clone(),
+        let ids = self.decoder_reading(prompt)?;
+        self.check_ids(&ids)?;
+        Ok(ids)
+    }
+
+    /// The same, however many they are.
+    pub(crate) fn decoder_reading(&self, prompt: &Prompt) -> Result<Vec<u32>> {
+        match prompt {
+            Prompt::Ids(ids) => Ok(ids.clone()),
             Prompt::Text(text) => {
                 let mut ids = self.tokenizer().encode(text)?;
                 // As labels are read in training: shifted right.
                 ids.pop_if(|last| self.tokenizer().ends(*last));
                 let start = self.family.encoder().map(|encoder| encoder.start());
-                start.into_iter().chain(ids).collect()
+                Ok(start.into_iter().chain(ids).collect())
             }
-            _ => return Err(Error::Text("a decoder reads one text, or ids, and nothing else".to_owned())),
-        };
-        self.check_ids(&ids)?;
-        Ok(ids)
+            _ => Err(Error::Text("a decoder reads one text, or ids, and nothing else".to_owned())),
+        }
     }
 
     /// Reads a prompt with both halves and keeps their attention. Where there is nothing for the decoder, it reads what the

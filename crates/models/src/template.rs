@@ -7,8 +7,8 @@ use serde_json::Value;
 ///
 /// # Errors
 /// Naming the mark that is not.
-pub(crate) fn check(tokenizer: &Value) -> Result<(), String> {
-    let mut open = vec![&tokenizer["post_processor"]];
+pub(crate) fn check(post_processor: &Value) -> Result<(), String> {
+    let mut open = vec![post_processor];
     while let Some(processor) = open.pop() {
         open.extend(list(&processor["processors"]));
         for piece in list(&processor["single"]).chain(list(&processor["pair"])) {

@@ -3,16 +3,18 @@
 use std::path::Path;
 
 use attnscope_inspect::Token;
+use serde::Deserialize;
+use serde_json::Value;
 use tokenizers::models::bpe::BPE;
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 use tokenizers::pre_tokenizers::digits::Digits;
 use tokenizers::pre_tokenizers::sequence::Sequence;
-use tokenizers::{AddedToken, ModelWrapper};
+use tokenizers::{AddedToken, ModelWrapper, PostProcessor, TruncationParams};
 
 use crate::caught::caught;
 use crate::error::{Error, Result};
-use crate::template;
+use crate::{charsmap, template};
 
 /// A model's own tokenizer.
 pub struct Tokenizer {
@@ -41,6 +43,15 @@ enum Pieces {
     Blanks,
 }
 
+/// What is looked at of a tokenizer.json before its library reads it: all but the vocabulary, which may be large.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Parts {
+    normalizer: Value,
+    post_processor: Value,
+    decoder: Value,
+}
+
 /// A byte BPE, as a GGUF file holds it.
 pub(crate) struct ByteBpe {
     pub(crate) tokens: Vec<String>,
@@ -54,6 +65,14 @@ pub(crate) struct ByteBpe {
 }
 
 impl Tokenizer {
+    /// Opens a tokenizer.json alone, which does not say what ends a generated text.
+    ///
+    /// # Errors
+    /// If it is missing or broken.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::from_file(path, Vec::new())
+    }
+
     /// Opens a tokenizer.json. Truncation and padding that it may ask for are switched off: a text is read whole.
     /// `end` are the ids that end a generated text.
     pub(crate) fn from_file(path: &Path, end: Vec<u32>) -> Result<Self> {
@@ -61,14 +80,21 @@ impl Tokenizer {
             return Err(Error::file(path, "this model folder has no tokenizer.json"));
         }
         let bad = |error: String| Error::file(path, format!("does not read as a tokenizer: {error}"));
-        let size = std::fs::metadata(path).map_err(|error| bad(error.to_string()))?.len();
+        let about = std::fs::metadata(path).map_err(|error| bad(error.to_string()))?;
+        // Opening a pipe would wait for somebody to write.
+        if !about.is_file() {
+            return Err(bad("it is no file".to_owned()));
+        }
+        let size = about.len();
         if size > LARGEST {
             return Err(bad(format!("it is {size} bytes long, and none is longer than {LARGEST}")));
         }
         let json = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
         // The library panics on what is not JSON, so it must not see any.
-        let parsed: serde_json::Value = serde_json::from_slice(&json).map_err(|error| bad(error.to_string()))?;
-        template::check(&parsed).map_err(bad)?;
+        let text = std::str::from_utf8(&json).map_err(|error| bad(error.to_string()))?;
+        let parts: Parts = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
+        template::check(&parts.post_processor).map_err(bad)?;
+        charsmap::check(&parts.normalizer).map_err(bad)?;
         let read = caught(|| tokenizers::Tokenizer::from_bytes(&json));
         let read = read.ok_or_else(|| bad("it is damaged inside; fetch it again".to_owned()))?;
         let mut inner = read.map_err(|error| bad(error.to_string()))?;
@@ -77,7 +103,7 @@ impl Tokenizer {
         let pieces = match inner.get_decoder() {
             Some(tokenizers::DecoderWrapper::ByteLevel(_)) => Pieces::Bytes,
             Some(tokenizers::DecoderWrapper::Metaspace(_)) => Pieces::Blanks,
-            _ if falls_back(&parsed["decoder"]) => Pieces::Fallback,
+            _ if falls_back(&parts.decoder) => Pieces::Fallback,
             _ => Pieces::Plain,
         };
         Ok(Self { inner, pieces, begin: None, end })
@@ -124,10 +150,9 @@ impl Tokenizer {
         if vocab.len() != len {
             return Err("its tokenizer has the same token twice".to_owned());
         }
-        let bpe = BPE::builder()
-            .vocab_and_merges(vocab, merges)
-            .build()
-            .map_err(|error| format!("its tokenizer: {error}"))?;
+        let built = caught(|| BPE::builder().vocab_and_merges(vocab, merges).build());
+        let bpe = built.ok_or("its tokenizer is damaged: a merge makes more than any token; fetch it again")?;
+        let bpe = bpe.map_err(|error| format!("its tokenizer: {error}"))?;
         let mut inner = tokenizers::Tokenizer::new(ModelWrapper::BPE(bpe));
         inner.with_pre_tokenizer(Some(rule));
         inner.with_decoder(Some(ByteLevel::default()));
@@ -141,7 +166,7 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
-        let failed = |error: String| Error::Text(format!("this model's tokenizer cannot read the text: {error}"));
+        let failed = |error: String| failed("cannot read the text", &error);
         let encoding = caught(|| self.inner.encode(text, true)).ok_or_else(|| failed("it is damaged".to_owned()))?;
         let encoding = encoding.map_err(|error| failed(error.to_string()))?;
         Ok(self.begin.into_iter().chain(encoding.get_ids().iter().copied()).collect())
@@ -152,13 +177,28 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn encode_pair(&self, first: &str, second: &str) -> Result<(Vec<u32>, Vec<u32>)> {
-        let failed = |error: String| Error::Text(format!("this model's tokenizer cannot read the texts: {error}"));
+        let failed = |error: String| failed("cannot read the texts", &error);
         let read = caught(|| self.inner.encode((first, second), true));
         let encoding =
             read.ok_or_else(|| failed("it is damaged".to_owned()))?.map_err(|error| failed(error.to_string()))?;
         let marks = self.begin.into_iter();
         let ids = marks.clone().chain(encoding.get_ids().iter().copied()).collect();
         Ok((ids, marks.map(|_| 0).chain(encoding.get_type_ids().iter().copied()).collect()))
+    }
+
+    /// The same tokenizer, but its texts, or pairs of them, have no more than `len` tokens: where they would, words are left
+    /// out at the end of the longer text, and no marks. None where the marks alone are more.
+    pub(crate) fn shortened(&self, len: usize) -> Option<Self> {
+        let max_length = len.checked_sub(self.begin.iter().len())?;
+        let marks =
+            self.inner.get_post_processor().map_or(0, |marks| marks.added_tokens(true).max(marks.added_tokens(false)));
+        if max_length <= marks {
+            return None;
+        }
+        let mut inner = self.inner.clone();
+        let params = TruncationParams { max_length, ..TruncationParams::default() };
+        inner.with_truncation(Some(params)).ok()?;
+        Some(Self { inner, pieces: self.pieces, begin: self.begin, end: self.end.clone() })
     }
 
     /// The id of a text that is exactly one token, marks left aside.
@@ -174,7 +214,7 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
-        let failed = |error: String| Error::Text(format!("this model's tokenizer cannot write its tokens: {error}"));
+        let failed = |error: String| failed("cannot write its tokens", &error);
         let text = caught(|| self.inner.decode(ids, true)).ok_or_else(|| failed("it is damaged".to_owned()))?;
         text.map_err(|error| failed(error.to_string()))
     }
@@ -237,8 +277,13 @@ impl Tokenizer {
     }
 }
 
+/// The library's words quote what it met, however long that is.
+fn failed(what: &str, error: &str) -> Error {
+    Error::Text(format!("this model's tokenizer {what}: {}", attnscope_inspect::fit_to_show(error)))
+}
+
 /// Whether a decoder of a tokenizer.json reads `<0xE1>` as a byte.
-fn falls_back(decoder: &serde_json::Value) -> bool {
+fn falls_back(decoder: &Value) -> bool {
     let list = decoder["decoders"].as_array();
     list.is_some_and(|list| list.iter().any(|decoder| decoder["type"] == "ByteFallback"))
 }

@@ -71,7 +71,7 @@ impl From<attnscope_models::Error> for Error {
         use attnscope_models::Error as Models;
         let status = match error {
             Models::Inspect(error) => return error.into(),
-            Models::Text(_) => StatusCode::BAD_REQUEST,
+            Models::Text(_) | Models::TooLong { .. } => StatusCode::BAD_REQUEST,
             Models::Stopped => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };

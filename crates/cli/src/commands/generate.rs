@@ -27,6 +27,7 @@ pub(crate) fn run(args: GenerateArgs) -> anyhow::Result<()> {
     if args.reading.ask(Keep::Nothing)?.causal.is_some_and(|causal| causal != model.shape().causal) {
         bail!("--causal and --bidirectional are for the example; leave them out");
     }
+    let prompt = args.reading.fit(&model, prompt, args.max_tokens)?;
     let prompt_ids = model.ids(&prompt)?;
     let (started, mut printed) = (Instant::now(), Ok(()));
     let ids = model.generate(&prompt, Greedy { max_tokens: args.max_tokens }, |new| {

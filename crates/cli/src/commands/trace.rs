@@ -37,6 +37,7 @@ pub(crate) fn run(args: TraceArgs) -> anyhow::Result<()> {
     })?;
     let ask = args.reading.ask(Keep::All)?;
     let source = super::open_while(&args.reading.source, &|| !stop.load(Ordering::Relaxed))?;
+    let ask = args.reading.fit_ask(&source, ask)?;
     let bar = output::progress("reading");
     let progress = |done, all| {
         output::advance(&bar, done, all);

@@ -35,6 +35,9 @@ const HEAD: WordHeadNames = WordHeadNames {
     bias: "predictions.bias",
 };
 
+/// No tensor vouches for the number of rounds, so there is a bound on what is believed, far above what any model has.
+const MOST_ROUNDS: usize = 1000;
+
 /// Sizes and constants, as config.json names them.
 #[derive(Clone, Debug)]
 struct Config {
@@ -81,6 +84,11 @@ impl Config {
         ])?;
         check_eps(eps)?;
         absolute(&keys)?;
+        if rounds > MOST_ROUNDS {
+            return Err(format!(
+                "its configuration says {rounds} layers, and no model of this family has over {MOST_ROUNDS}"
+            ));
+        }
         if groups > rounds {
             return Err(format!(
                 "its configuration says {groups} groups for {rounds} layers, which leaves some unused"

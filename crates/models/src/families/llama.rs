@@ -11,7 +11,7 @@ use super::decoder_keys::Head;
 use super::keys::Keys;
 use super::layers::{Layers, Windows};
 use super::rotary::{Rotary, Usual};
-use super::{Build, Family, check_eps, check_heads, check_sizes, heads, language_head, linear, prefix};
+use super::{Build, Family, check_eps, check_heads, check_sizes, heads, in_pieces, language_head, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -259,6 +259,14 @@ impl Block {
     }
 }
 
+impl Block {
+    /// (len, hidden) -> (len, hidden).
+    fn feed_forward(&self, h: &Tensor, activation: Activation) -> Result<Tensor> {
+        let gate = activation.on(&self.gate.forward(h)?)?;
+        Ok(self.down.forward(&(gate * self.up.forward(h)?)?)?)
+    }
+}
+
 /// Takes layers apart that lie in one matrix, one below the other.
 fn split<const N: usize>(fused: &Linear, widths: [usize; N]) -> Result<[Linear; N]> {
     let mut start = 0;
@@ -308,13 +316,14 @@ impl Family for Llama {
             let window = self.config.windows.of(layer);
             let params = Params { causal: true, window, ..Params::for_head_dim(head_dim) };
             let z = run.attend(layer, &q, &k, &v, &params)?;
+            // A long text's vectors take room that the feed-forward layer can use.
+            drop((h, q, k, v));
             if !run.layer_done(layer, layers)? {
                 break;
             }
             x = (x + block.o.forward(&z)?)?;
             let h = ops::rms_norm(&x, &block.ffn_norm, eps)?;
-            let gated = (activation.on(&block.gate.forward(&h)?)? * block.up.forward(&h)?)?;
-            x = (x + block.down.forward(&gated)?)?;
+            x = (x + in_pieces(&h, |h| block.feed_forward(h, activation))?)?;
         }
         run.state(&x);
         Ok(ops::rms_norm(&x, &self.norm, eps)?)

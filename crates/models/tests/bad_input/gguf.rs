@@ -174,6 +174,8 @@ fn a_tokenizer_that_does_not_fit_is_refused() {
 
     with("tokenizer.ggml.merges", texts(&["th"]), &["merge \"th\"", "two tokens"]);
     with("tokenizer.ggml.merges", texts(&["t zz"]), &["its tokenizer", "zz"]);
+    // Both are tokens, but not what they make, which is longer than any that is.
+    with("tokenizer.ggml.merges", texts(&["<|end|> <|end|>"]), &["its tokenizer", "a merge makes more than any token"]);
     assert_eq!(merges.len(), 4);
     with("tokenizer.ggml.eos_token_id", Value::U32(VOCAB as u32), &["end mark", "261 tokens"]);
     with("tokenizer.ggml.model", text("llama"), &["tokenizer \"llama\"", "not supported", "gpt2"]);

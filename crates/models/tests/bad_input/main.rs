@@ -4,9 +4,12 @@ mod damage;
 mod folder;
 mod gguf;
 mod gguf_header;
+mod json;
+mod shards;
 mod text;
 #[path = "../common/tiny.rs"]
 mod tiny;
+mod truncate;
 
 use std::path::Path;
 

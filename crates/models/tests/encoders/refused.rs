@@ -58,6 +58,8 @@ fn sizes_that_cannot_belong_to_one_model_are_refused() {
     with("roberta-mlm", "pad_token_id", json!(65), &["max_position_embeddings 66", "pad_token_id 65"]);
     with("distilbert-mlm", "n_heads", json!(3), &["3 heads in a hidden size of 32"]);
     with("albert-groups", "num_hidden_groups", json!(5), &["5 groups for 4 layers"]);
+    // Layers that share their weights cost nothing in the file.
+    with("albert-groups", "num_hidden_layers", json!(1_000_000_000_000u64), &["1000000000000 layers", "over 1000"]);
     with("albert-groups", "num_hidden_groups", json!(1), &["num_hidden_groups 1", "albert_layer_groups.1"]);
     with("albert-mlm", "inner_group_num", json!(1), &["inner_group_num 1", "albert_layers.1"]);
     with("t5-relu", "d_kv", json!(0), &["d_kv 0"]);
@@ -109,7 +111,9 @@ fn an_absurd_count_of_layers_costs_nothing() {
         let mut tiny = Tiny::load(variant);
         tiny.config[key] = many.clone();
         if key == "num_hidden_groups" {
-            tiny.config["num_hidden_layers"] = many.clone();
+            // As many as there may be layers, of which each group needs one.
+            tiny.config["num_hidden_groups"] = json!(1000);
+            tiny.config["num_hidden_layers"] = json!(1000);
         }
         says(&tiny.open().err().unwrap(), &["is missing"]);
     }
