@@ -250,12 +250,12 @@ impl Model {
         if before + ids.len() > context {
             return Err(too_long(before + ids.len(), context));
         }
-        if run.cache.is_some() && (!causal || run.deaf || run.real.is_some() || matches!(run.keep, Keep::Only(_))) {
-            let why =
-                "a cache serves causal models only, in runs through all layers with all their attention and no padding";
+        if run.cache.is_some() && (!causal || run.real.is_some() || matches!(run.keep, Keep::Only(_))) {
+            let why = "a cache serves causal models only, in runs through all layers and with no padding";
             return Err(Error::Text(why.to_owned()));
         }
         self.check_known(ids.len(), run)?;
+        run.interventions.check(self)?;
         let hidden = self.family.hidden(ids, run);
         if let (Err(_), Some(cache)) = (&hidden, &mut run.cache) {
             cache.truncate(before);

@@ -24,6 +24,7 @@ impl Model {
         };
         self.check_ids(ids)?;
         self.check_known(ids.len(), run)?;
+        run.interventions.check(self)?;
         let hidden = encoder.encode(ids, run)?;
         Ok(Arc::new(Memory::new(hidden, run.real.clone())))
     }
