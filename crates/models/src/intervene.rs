@@ -6,6 +6,7 @@ mod mean;
 mod pattern;
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use attnscope_inspect::{At, Site, SiteKind, Trace};
 use attnscope_kernel::Knockout;
@@ -148,6 +149,29 @@ impl Interventions {
             }
         }
         Ok(())
+    }
+}
+
+/// How many are named where all are.
+const NAMED: usize = 8;
+
+/// In words: each as LAYER.HEAD, of a cut LAYER.HEAD.QUERY.KEY, where `*` is every one.
+impl fmt::Display for Interventions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let any = |index: Option<usize>| index.map_or_else(|| "*".to_owned(), |index| index.to_string());
+        for (index, Intervention { site, layer, change }) in self.list.iter().take(NAMED).enumerate() {
+            let layer = any(*layer);
+            f.write_str(if index == 0 { "" } else { "; " })?;
+            match change {
+                Change::Cut(rule) => {
+                    let [head, query, key] = [rule.head, rule.query, rule.key].map(any);
+                    write!(f, "cut {site} {layer}.{head}.{query}.{key}")?;
+                }
+                Change::Mean(head, _) => write!(f, "output of {site} {layer}.{} its mean", any(*head))?,
+                Change::Pattern(head, _) => write!(f, "pattern of {site} {layer}.{head} from another run")?,
+            }
+        }
+        if self.list.len() > NAMED { write!(f, "; ... {} in all", self.list.len()) } else { Ok(()) }
     }
 }
 

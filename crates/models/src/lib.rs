@@ -6,6 +6,7 @@
 mod attend;
 mod caught;
 mod checkpoint;
+mod effect;
 mod error;
 pub mod families;
 mod folder;
@@ -19,14 +20,17 @@ mod model;
 mod seq2seq;
 mod source;
 mod template;
+mod texts;
 mod tokenizer;
 mod weights;
 
 pub use attend::{Cache, Keep, Run};
+pub use effect::{Effect, Experiment, Followed, Likely, Moved, Ranked, Scan};
 pub use error::Error;
 pub use generate::{Generated, Greedy};
 pub use intervene::{Attention, Heads, Interventions, Mean, mean_output};
 pub use memory::Memory;
 pub use model::{Model, Prompt, Reading, Shape};
 pub use source::{Ask, DEFAULT_TEXT, Source};
+pub use texts::Texts;
 pub use tokenizer::Tokenizer;

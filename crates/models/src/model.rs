@@ -11,6 +11,7 @@ use crate::checkpoint::{self, Checkpoint};
 use crate::error::{Error, Result};
 use crate::families::{Entry, Family};
 use crate::gguf_name;
+use crate::intervene::Interventions;
 
 /// Said where there are no ids.
 const NOTHING: &str = "there is no token to read";
@@ -187,20 +188,7 @@ impl Model {
         keep: Keep,
         progress: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<Trace> {
-        if self.family.encoder().is_some() {
-            return self.trace_halves(prompt, keep, progress);
-        }
-        if matches!(prompt, Prompt::Halves { .. }) {
-            let name = &self.name;
-            return Err(Error::Text(format!(
-                "{name} has no encoder and decoder: it reads one text; leave out --target"
-            )));
-        }
-        let Reading { ids, types, real } = self.reading(prompt)?;
-        let mut run = Run { progress, types, real, ..Run::keeping(keep) };
-        self.hidden(&ids, &mut run)?;
-        let tokens = self.tokenizer.tokens(&ids);
-        Ok(Trace::new(self.about(), self.text_of(prompt, &ids)?, tokens, run.sites)?)
+        self.trace_with(&self.texts(prompt, progress)?, Interventions::NONE, keep, progress)
     }
 
     /// That what is known of tokens is known of each, and means something to this model.
