@@ -2,6 +2,7 @@
 
 mod bench;
 mod export;
+mod knockout;
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use export::{ExportArgs, Part};
+pub(crate) use knockout::{Head, KnockoutArgs, Scanned};
 
 /// Look at any attention weight of any head, exactly, at any length.
 ///
@@ -47,6 +49,7 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Go on with a text, one token after another
     Generate(GenerateArgs),
+    Knockout(KnockoutArgs),
     /// List the families of models that can be opened
     Models(ModelsArgs),
     /// Measure the kernel against this machine's own limits

@@ -150,13 +150,23 @@ impl<'m> Experiment<'m> {
         let moved = self.names.tokens.iter().enumerate().zip(self.before.vectors.iter().zip(&after.vectors));
         Ok(Effect {
             at: self.at(),
-            before: both.map(|(before, _)| self.likely(before, top)),
+            before: self.before(top),
             after: both.map(|(_, after)| self.likely(after, top)),
             kl: both.map(|(before, after)| divergence(&before.0, &after.0)),
             logit_diff: token.as_ref().map(Followed::logit_diff),
             token,
             vectors: moved.map(|((index, token), (a, b))| Moved::new(index, token.text.clone(), a, b)).collect(),
         })
+    }
+
+    /// The token that is followed, and its text.
+    pub fn token(&self) -> Option<(u32, String)> {
+        self.token.map(|id| (id, self.text(id)))
+    }
+
+    /// The likeliest tokens without any intervention.
+    pub fn before(&self, top: usize) -> Option<Vec<Likely>> {
+        self.before.words.as_ref().map(|words| self.likely(words, top))
     }
 
     /// The position that is looked at.
@@ -216,7 +226,8 @@ impl Followed {
 }
 
 impl Moved {
-    fn new(index: usize, token: String, a: &[f32], b: &[f32]) -> Self {
+    /// From `a` to `b`, two vectors of one length.
+    pub fn new(index: usize, token: String, a: &[f32], b: &[f32]) -> Self {
         let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
             a.iter().zip(b).map(|(a, b)| of(f64::from(*a), f64::from(*b))).sum()
         };
