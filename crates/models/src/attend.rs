@@ -94,6 +94,8 @@ pub struct Run<'a> {
     pub memory: Option<Arc<Memory>>,
     /// Where the vectors of every token before each layer, and after the last, are kept: (len, hidden) each.
     pub states: Option<&'a mut Vec<Tensor>>,
+    /// A layer to begin at, and the vectors before it, (len, hidden), of an earlier run on the same tokens. Without a cache only.
+    pub resume: Option<(usize, Tensor)>,
 }
 
 impl<'a> Run<'a> {
@@ -109,6 +111,7 @@ impl<'a> Run<'a> {
             real: None,
             memory: None,
             states: None,
+            resume: None,
         }
     }
 
@@ -124,7 +127,19 @@ impl<'a> Run<'a> {
         Some(if kind == SiteKind::Cross { read.saturating_sub(len) } else { read })
     }
 
-    /// Shown by a family the vectors of every token, (len, hidden), before each layer and after the last.
+    /// Shown by a family the vectors of every token, (len, hidden), before each layer. Whether to pass that layer over, because
+    /// the run begins at a later one: the vectors there are then put in the place of `x`.
+    pub(crate) fn skips(&mut self, layer: usize, x: &mut Tensor) -> bool {
+        match &self.resume {
+            Some((first, _)) if layer < *first => return true,
+            Some((first, state)) if layer == *first => *x = state.clone(),
+            _ => {}
+        }
+        self.state(x);
+        false
+    }
+
+    /// Shown by a family the vectors after the last layer.
     pub(crate) fn state(&mut self, x: &Tensor) {
         if let Some(states) = &mut self.states {
             states.push(x.clone());

@@ -34,7 +34,7 @@ fn changes(tiny: &Tiny, case: &Case) -> Vec<Interventions> {
         let head = Heads { site, layer: Some(layer), head: Some(1) };
         let none = Interventions::default();
         [
-            none.clone().cut(every(site), Some(last), Some(3)),
+            none.clone().cut(every(site), Some(last), Some(last - 1)),
             none.clone().cut(every(site), None, Some(1)),
             none.clone().cut(head, Some(2), None),
             none.clone().cut(head, None, None),

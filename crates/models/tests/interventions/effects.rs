@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attnscope_inspect::SiteKind;
-use attnscope_models::{Experiment, Heads, Interventions, Keep, Model, Prompt, Run, Scan};
+use attnscope_models::{Experiment, Heads, Interventions, Keep, Model, Moved, Prompt, Run, Scan};
 
 use crate::support::{Tiny, every, vectors};
 
@@ -87,6 +87,26 @@ fn nothing_cut_is_nothing_changed() {
         let numbers = [effect.kl, effect.logit_diff];
         assert_eq!(numbers, if headed { [Some(0.0); 2] } else { [None; 2] }, "{}", tiny.name);
         assert_eq!((effect.before.is_some(), effect.token.is_some()), (headed, headed), "{}", tiny.name);
+    }
+}
+
+/// A run begins at the layer in which something is cut, and comes to the very numbers that one from the start does.
+#[test]
+fn going_on_from_a_later_layer_is_the_same_as_from_the_start() {
+    for tiny in Tiny::all() {
+        let (model, case) = (&tiny.model, tiny.text());
+        let experiment = experiment(model, &case.prompt(), None, None).unwrap();
+        let before = vectors(model, case, Interventions::NONE);
+        for site in tiny.kinds() {
+            let last = Heads { site, layer: Some(tiny.last(site)), head: Some(1) };
+            let cut = Interventions::default().cut(last, None, None);
+            let effect = experiment.effect(&cut, 1, &|_, _| true).unwrap();
+            let after = vectors(model, case, &cut);
+            for (moved, (a, b)) in effect.vectors.iter().zip(before.iter().zip(&after)) {
+                assert_eq!(*moved, Moved::new(moved.index, moved.token.clone(), a, b), "{} {site}", tiny.name);
+            }
+            assert!(effect.vectors.iter().any(|moved| moved.relative_l2 > 0.0), "{} {site}", tiny.name);
+        }
     }
 }
 
