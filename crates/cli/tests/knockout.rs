@@ -120,12 +120,14 @@ fn a_scan_ranks_all_of_them() {
     let heads = scan("heads", &[]);
     let ranking = heads["ranking"].as_array().unwrap();
     assert_eq!((&heads["ranked"], &heads["of"]), (&heads["of"], &ranking.len().into()));
-    let sizes: Vec<f64> = ranking.iter().map(|one| one["logit_diff"].as_f64().unwrap().abs()).collect();
+    let sizes: Vec<f64> = ranking.iter().map(|one| one["log_prob_diff"].as_f64().unwrap().abs()).collect();
     assert!(sizes.windows(2).all(|pair| pair[0] >= pair[1]) && sizes[0] > 0.0, "{sizes:?}");
     // The first is what cutting it alone says.
     let first = format!("{}.{}", ranking[0]["layer"], ranking[0]["head"]);
     let alone = knockout(&llama, &[&TEXT[..], &["--heads", &first]].concat());
-    assert!((alone["logit_diff"].as_f64().unwrap().abs() - sizes[0]).abs() < 1e-4);
+    assert!((alone["logit_diff"].as_f64().unwrap() - ranking[0]["logit_diff"].as_f64().unwrap()).abs() < 1e-4);
+    let [before, after] = [0, 1].map(|side| alone["token"]["prob"][side].as_f64().unwrap());
+    assert!(((after / before).ln().abs() - sizes[0]).abs() < 1e-4);
     assert_eq!(heads["token"]["id"], alone["token"]["id"]);
 
     let keys = scan("keys", &["--token", "7"]);
@@ -137,7 +139,7 @@ fn a_scan_ranks_all_of_them() {
     assert!(table.contains("layer.head") && table.contains("others") && table.contains(&first), "{table}");
     // Without a head that names words it goes by the vector.
     let base = knockout(&tiny("bert-base"), &[&TEXT[..], &["--scan", "keys"]].concat());
-    assert!(base["ranking"][0]["logit_diff"].is_null() && base["ranking"][0]["relative_l2"].as_f64().unwrap() > 0.0);
+    assert!(base["ranking"][0]["log_prob_diff"].is_null() && base["ranking"][0]["relative_l2"].as_f64().unwrap() > 0.0);
 }
 
 #[test]

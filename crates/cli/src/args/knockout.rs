@@ -39,8 +39,8 @@ pub(crate) struct KnockoutArgs {
     /// comes to them
     #[arg(long, value_name = "L.H,...", value_delimiter = ',', group = "what")]
     pub(crate) mean_heads: Vec<Head>,
-    /// Cut all of them, one at a time, and rank them by how far each moves the logit of the token: every head of the site, or
-    /// every key, out of all layers at once. Ctrl-C ends it early and keeps what was ranked
+    /// Cut all of them, one at a time, and rank them by how far each moves the log probability of the token (a logit may move
+    /// only because all of them do): every head of the site, or every key, out of all layers at once. Ctrl-C ends it early and keeps what was ranked
     #[arg(long, value_enum, group = "what", conflicts_with_all = ["edges", "keys", "queries", "heads", "layers", "mean_heads"])]
     pub(crate) scan: Option<Scanned>,
     /// Which attention of the layers

@@ -32,6 +32,9 @@ pub struct Ranked {
     /// The token of a key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
+    /// By how much the natural logarithm of the probability of the token that is followed changes: without it, minus with it. What
+    /// is ranked by: a logit may move only because all of them do.
+    pub log_prob_diff: Option<f64>,
     /// By how much the logit of the token that is followed changes: without it, minus with it.
     pub logit_diff: Option<f64>,
     /// The probability of that token without it.
@@ -45,7 +48,7 @@ pub struct Ranked {
 impl Ranked {
     /// By what it is ranked.
     fn size(&self) -> f64 {
-        self.logit_diff.unwrap_or(self.relative_l2).abs()
+        self.log_prob_diff.unwrap_or(self.relative_l2).abs()
     }
 }
 
@@ -58,7 +61,7 @@ impl Experiment<'_> {
         Ok(self.cuts(scan, site)?.len())
     }
 
-    /// Cuts each of them alone, and ranks them by how far they move the logit of the token that is followed; in a model
+    /// Cuts each of them alone, and ranks them by how far they move the log probability of the token that is followed; in a model
     /// without a head that names words, by how far they move the last vector. `going` is asked before each with (done, in all),
     /// and all along; once it says no, those that were cut so far are ranked.
     ///
@@ -119,6 +122,10 @@ impl Experiment<'_> {
             head,
             key,
             token: key.and_then(|key| Some(self.names.key_tokens(site).get(key)?.text.clone())),
+            log_prob_diff: self
+                .token
+                .zip(both)
+                .map(|(id, (before, after))| after.0[id as usize] - before.0[id as usize]),
             logit_diff: token.as_ref().map(super::Followed::logit_diff),
             prob: token.as_ref().map(|token| token.prob[1]),
             kl: both.map(|(before, after)| divergence(&before.0, &after.0)),

@@ -151,7 +151,8 @@ fn a_scan_ranks_what_each_cut_alone_changes() {
             assert_eq!(keys.len(), experiment.to_scan(Scan::Keys, has.kind).unwrap());
             assert_eq!(keys.len(), experiment.names().key_tokens(has.kind).len(), "{name} {}", has.kind);
             for list in [&heads, &keys] {
-                let sizes: Vec<f64> = list.iter().map(|one| one.logit_diff.unwrap_or(one.relative_l2).abs()).collect();
+                let sizes: Vec<f64> =
+                    list.iter().map(|one| one.log_prob_diff.unwrap_or(one.relative_l2).abs()).collect();
                 assert!(sizes.windows(2).all(|pair| pair[0] >= pair[1]) && sizes[0] > 0.0, "{name}: {sizes:?}");
             }
             for one in heads.iter().chain(&keys).step_by(5) {
@@ -159,6 +160,9 @@ fn a_scan_ranks_what_each_cut_alone_changes() {
                 let effect = experiment.effect(&Interventions::default().cut(which, None, one.key), 1, &|_, _| true);
                 let effect = effect.unwrap();
                 assert_eq!((one.logit_diff, one.kl), (effect.logit_diff, effect.kl), "{name}");
+                if let (Some(diff), Some(token)) = (one.log_prob_diff, effect.token) {
+                    assert!((diff - (token.prob[1] / token.prob[0]).ln()).abs() < 1e-9, "{name}");
+                }
                 assert_eq!(one.relative_l2, effect.vectors[effect.at.index].relative_l2, "{name}");
             }
         }

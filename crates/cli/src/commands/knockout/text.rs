@@ -23,9 +23,8 @@ pub(super) fn effect(
     match (&effect.before, &effect.after) {
         (Some(before), Some(after)) => {
             writeln!(text, "{}\n", place("prediction", &effect.at))?;
-            let [token, prob, logit] = ["", "prob", "logit"];
-            let half = |token: &str| [fit(token, TOKEN), fit(prob, 9), fit(logit, 9)].join(" ");
-            writeln!(text, "{}   {}", half(if token.is_empty() { "before" } else { token }), half("after"))?;
+            let half = |side: &str| [fit(side, TOKEN), fit("prob", 9), fit("logit", 9)].join(" ");
+            writeln!(text, "{}   {}", half("before"), half("after"))?;
             for (before, after) in before.iter().zip(after) {
                 writeln!(text, "{}   {}", likely(before), likely(after))?;
             }
@@ -43,13 +42,14 @@ pub(super) fn effect(
 pub(super) fn ranking(names: &Trace, ranking: &Ranking, top: usize) -> Result<String, Error> {
     let mut text = format!("{}\n", title(names));
     let Ranking { scan, site, at, token, ranked, of, .. } = ranking;
-    let followed = token
-        .as_ref()
-        .map_or_else(|| "the last vector".to_owned(), |token| format!("the logit of {}", readable(&token.token)));
+    let followed = token.as_ref().map_or_else(
+        || "the last vector".to_owned(),
+        |token| format!("the log probability of {}", readable(&token.token)),
+    );
     writeln!(text, "{scan} of the {site} attention, each cut alone: how far that moves {followed}")?;
     writeln!(text, "{}\n", place("prediction", at))?;
     let which = if *scan == "heads" { "layer.head" } else { "key" };
-    let columns = [fit("logit", 11), fit("prob", 11), fit("KL", 11), fit("moved", 11)];
+    let columns = ["log prob", "logit", "prob", "KL", "moved"].map(|name| fit(name, 9));
     writeln!(text, "{} {}", fit(which, TOKEN + 7), columns.join(" "))?;
     let optional = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), number);
     for one in ranking.ranking.iter().take(top) {
@@ -60,8 +60,8 @@ pub(super) fn ranking(names: &Trace, ranking: &Ranking, top: usize) -> Result<St
                 format!("{} {}", fit(&key.unwrap_or(0).to_string(), 6), fit(&token, TOKEN))
             }
         };
-        let numbers = [optional(one.logit_diff), optional(one.prob), optional(one.kl), number(one.relative_l2)];
-        writeln!(text, "{} {}", fit(&which, TOKEN + 7), numbers.map(|number| fit(&number, 11)).join(" "))?;
+        let changed = [one.log_prob_diff, one.logit_diff, one.prob, one.kl, Some(one.relative_l2)].map(optional);
+        writeln!(text, "{} {}", fit(&which, TOKEN + 7), changed.map(|number| fit(&number, 9)).join(" "))?;
     }
     let rest = ranked.saturating_sub(top);
     if rest > 0 {
@@ -72,9 +72,9 @@ pub(super) fn ranking(names: &Trace, ranking: &Ranking, top: usize) -> Result<St
     }
     writeln!(
         text,
-        "\nlogit: change of the token's logit; prob: its probability after; KL in nats; moved: |after - before| /"
+        "\nlog prob and logit: how much the token's change; prob: what it is then; KL in nats, of all tokens;"
     )?;
-    writeln!(text, "|before| of the last vector there")?;
+    writeln!(text, "moved: |after - before| / |before| of the last vector there")?;
     writeln!(text, "{CAVEAT}")?;
     Ok(text)
 }
