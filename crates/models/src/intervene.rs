@@ -44,7 +44,7 @@ enum Change {
     /// Puts one vector in the place of a head's output at every position; none is every head.
     Mean(Option<usize>, Mean),
     /// Gives a head the weights of another run.
-    Pattern(usize, Site),
+    Pattern(usize, Box<Site>),
 }
 
 /// Over what a head's output is averaged.
@@ -98,7 +98,7 @@ impl Interventions {
         within("head", Some(at.head), heads, || {
             format!("the layer has {heads} heads, 0 to {}", heads.saturating_sub(1))
         })?;
-        let change = Change::Pattern(at.head, site.clone());
+        let change = Change::Pattern(at.head, Box::new(site.clone()));
         self.list.push(Intervention { site: at.site, layer: Some(at.layer), change });
         Ok(self)
     }

@@ -130,7 +130,7 @@ fn a_cut_query_is_a_row_that_sees_nothing() {
             let at = At { site, layer: 0, head: 1 };
             let row = after.row(at, 3).unwrap();
             assert!(row.weights.iter().all(|weight| *weight == 0.0) && row.visible == 0, "{} {site}", tiny.name);
-            assert!(row.mask.iter().any(|mask| *mask == Some("knocked_out")), "{} {site}", tiny.name);
+            assert!(row.mask.contains(&Some("knocked_out")), "{} {site}", tiny.name);
             assert_eq!(after.row(at, 4).unwrap(), before.row(at, 4).unwrap(), "{} {site}", tiny.name);
             assert_eq!(after.row(At { head: 0, ..at }, 3).unwrap(), before.row(At { head: 0, ..at }, 3).unwrap());
             assert!(after.heads(None).unwrap().iter().all(|head| head.proof.holds()), "{} {site}", tiny.name);
