@@ -9,7 +9,7 @@ pub enum Error {
     /// A layer, head, query or key that is not there.
     #[error("{what} {got} is out of range: {range}")]
     OutOfRange {
-        /// `layer`, `head`, `query` or `key`.
+        /// `layer`, `head`, `query`, `key` or `position`.
         what: &'static str,
         /// What was asked for.
         got: usize,
@@ -43,6 +43,9 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         problem: String,
     },
+    /// A question that has no answer on this trace, and why.
+    #[error("{0}")]
+    Undefined(String),
     /// A trace put together from pieces that do not fit.
     #[error("{site}: {problem}")]
     Site {
