@@ -1,13 +1,15 @@
 //! The one place where every family's attention passes through: cache, kernel, trace.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use attnscope_candle::with_view;
 use attnscope_inspect::{Site, SiteKind, Tensor as Kept};
-use attnscope_kernel::{Forward, Isa, KeyPadding, Params, View, forward};
+use attnscope_kernel::{Isa, KeyPadding, Params, View, forward};
 use candle_core::Tensor;
 
 use crate::error::{Error, Result};
+use crate::intervene::{Interventions, Sizes};
 use crate::memory::Memory;
 
 /// Which layers' attention a run keeps.
@@ -82,8 +84,8 @@ pub struct Run<'a> {
     pub progress: &'a (dyn Fn(usize, usize) -> bool + Sync),
     /// What was kept.
     pub sites: Vec<Site>,
-    /// Whether no position hears any other: every attention hands over nothing at all.
-    pub deaf: bool,
+    /// What it does otherwise than its model would.
+    pub interventions: &'a Interventions,
     /// Which sentence each token is of, from 0, for models that tell sentences apart; none where all are of the first.
     pub types: Option<Vec<u32>>,
     /// Which tokens are no padding; none where all are. Without a cache only.
@@ -102,7 +104,7 @@ impl<'a> Run<'a> {
             keep,
             progress: &|_, _| true,
             sites: Vec::new(),
-            deaf: false,
+            interventions: Interventions::NONE,
             types: None,
             real: None,
             memory: None,
@@ -113,6 +115,13 @@ impl<'a> Run<'a> {
     /// How many tokens came before this run.
     pub(crate) fn offset(&self) -> usize {
         self.cache.as_ref().map_or(0, |cache| cache.len())
+    }
+
+    /// How many queries of an attention came in earlier runs; none in a run without a cache, which reads a whole text.
+    fn before(&self, kind: SiteKind, layer: usize, len: usize) -> Option<usize> {
+        let read = self.cache.as_ref()?.layers.get(layer).map_or(0, |layer| layer.len);
+        // Across, a layer attends after it has taken this run's tokens into its cache.
+        Some(if kind == SiteKind::Cross { read.saturating_sub(len) } else { read })
     }
 
     /// Shown by a family the vectors of every token, (len, hidden), before each layer and after the last.
@@ -180,33 +189,39 @@ impl<'a> Run<'a> {
     ) -> Result<Tensor> {
         let (_, len, q_heads, head_dim) = q.dims4()?;
         let (_, kv_len, kv_heads, v_dim) = v.dims4()?;
-        if self.deaf {
-            return Ok(Tensor::zeros((len, q_heads * v_dim), q.dtype(), q.device())?);
-        }
         let memory = if kind == SiteKind::Cross { Some(self.memory()?) } else { None };
-        let real = memory.as_ref().map_or(&self.real, |memory| memory.real());
-        let padded =
-            real.as_ref().map(|real| Params { key_padding: Some(KeyPadding::new(real.as_slice())), ..params.clone() });
-        let params = padded.as_ref().unwrap_or(params);
+        let real = memory.as_ref().map_or(&self.real, |memory| memory.real()).as_ref();
+        let before = self.before(kind, layer, len);
+        let (here, own) = (self.interventions.here(kind, layer), self.real.as_deref());
         let isa = Isa::detect();
         let keep = self.keep == Keep::All || self.keep == Keep::Only(layer);
-        let on_views = |k: View, v: View| -> Result<(Forward, Option<Site>)> {
-            let (done, kept_q) = with_view(q, |q| (forward(q, k, v, params, isa), keep.then(|| gather(q))))?;
-            let done = done.map_err(attnscope_inspect::Error::from)?;
+        let on_views = |k: View, v: View| -> Result<(Vec<f32>, Option<Site>)> {
+            let sizes = Sizes { len, kv_len: k.shape()[1], heads: q_heads, before };
+            let mut params = Cow::Borrowed(params);
+            if let Some(real) = real {
+                params.to_mut().key_padding = Some(KeyPadding::new(real.as_slice()));
+            }
+            for cut in here.cuts(sizes)? {
+                params.to_mut().knockouts.push(cut);
+            }
+            let (done, kept_q) = with_view(q, |q| (forward(q, k, v, &params, isa), keep.then(|| gather(q))))?;
+            let mut done = done.map_err(attnscope_inspect::Error::from)?;
+            here.patch(&mut done.out, v, &params, sizes)?;
             let site = kept_q.map(|kept_q| Site {
                 kind,
                 layer,
-                params: params.clone(),
+                params: params.into_owned(),
                 q: Kept::new(kept_q, [len, q_heads, head_dim]),
                 k: Kept::new(gather(k), [k.shape()[1], kv_heads, head_dim]),
                 v: Kept::new(gather(v), [v.shape()[1], kv_heads, v_dim]),
                 out: Kept::new(done.out.clone(), [len, q_heads, v_dim]),
                 lse: done.lse.clone().into(),
             });
-            Ok((done, site))
+            here.average(&mut done.out, own, sizes)?;
+            Ok((done.out, site.map(|site| here.patched(site, sizes))))
         };
         // What a decoder's text leaves is kept for the tokens to come; what an encoder makes of its text, in the memory.
-        let (done, site) = match self.cache.as_mut().filter(|_| kind == SiteKind::SelfAttention) {
+        let (out, site) = match self.cache.as_mut().filter(|_| kind == SiteKind::SelfAttention) {
             None => with_view(k, |k| with_view(v, |v| on_views(k, v)))???,
             Some(cache) => {
                 cache.layers.resize_with(cache.layers.len().max(layer + 1), Layer::default);
@@ -221,7 +236,7 @@ impl<'a> Run<'a> {
             }
         };
         self.sites.extend(site);
-        Ok(Tensor::from_vec(done.out, (len, q_heads * v_dim), q.device())?)
+        Ok(Tensor::from_vec(out, (len, q_heads * v_dim), q.device())?)
     }
 }
 

@@ -232,4 +232,8 @@ impl Encoder for Bart {
     fn layers(&self) -> usize {
         self.config.encoder.0
     }
+
+    fn heads(&self) -> usize {
+        self.config.encoder.1.attention.heads
+    }
 }

@@ -258,4 +258,8 @@ impl Encoder for T5 {
     fn layers(&self) -> usize {
         self.config.encoder_layers
     }
+
+    fn heads(&self) -> usize {
+        self.config.attention.heads
+    }
 }

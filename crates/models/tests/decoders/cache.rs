@@ -73,8 +73,9 @@ fn a_later_token_changes_nothing_before_it() {
 fn with_all_attention_cut_a_token_changes_no_other_position() {
     for tiny in Tiny::all() {
         let model = tiny.open();
+        let all = model.without_attention();
         let run = |ids: &[u32]| {
-            let mut deaf = Run { deaf: true, ..Run::keeping(Keep::Nothing) };
+            let mut deaf = Run { interventions: &all, ..Run::keeping(Keep::Nothing) };
             model.hidden(ids, &mut deaf).unwrap().to_vec2::<f32>().unwrap()
         };
         let mut other = tiny.case.ids.clone();
