@@ -9,7 +9,7 @@ pub enum Error {
     /// A layer, head, query or key that is not there.
     #[error("{what} {got} is out of range: {range}")]
     OutOfRange {
-        /// `layer`, `head`, `query`, `key` or `position`.
+        /// `layer`, `head`, `query` or `key`.
         what: &'static str,
         /// What was asked for.
         got: usize,

@@ -40,6 +40,6 @@ pub use rollout::Rollout;
 pub use row::{Row, Strong};
 pub use site::{Site, SiteKind};
 pub use tile::{MapTile, hidden_code};
-pub use tokens::{Token, find as find_token};
+pub use tokens::Token;
 pub use trace::{At, Model, Read, Trace};
 pub use wanted::Wanted;

@@ -29,11 +29,11 @@ impl Token {
 }
 
 /// Finds the token that a user means: an integer is always a position, anything else a text that occurs once
-/// (trimmed). `what` names the position in errors: `query`, `key` or `position`.
+/// (trimmed).
 ///
 /// # Errors
 /// If there is no such position or text, or the text occurs more than once.
-pub fn find(tokens: &[Token], what: &'static str, name: &str) -> Result<usize, Error> {
+pub(crate) fn find(tokens: &[Token], what: &'static str, name: &str) -> Result<usize, Error> {
     let wanted = name.trim();
     if !wanted.is_empty() && wanted.bytes().all(|byte| byte.is_ascii_digit()) {
         // One that is too long to be a number is out of range as well.

@@ -11,6 +11,7 @@ use candle_core::Tensor;
 use crate::error::{Error, Result};
 use crate::intervene::{Interventions, Sizes};
 use crate::memory::Memory;
+use crate::stream::Stream;
 
 /// Which layers' attention a run keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +95,8 @@ pub struct Run<'a> {
     pub memory: Option<Arc<Memory>>,
     /// Where the vectors of every token before each layer, and after the last, are kept: (len, hidden) each.
     pub states: Option<&'a mut Vec<Tensor>>,
+    /// Where what passes at one position is kept; nothing of a run that ends before it.
+    pub stream: Option<&'a mut Stream>,
 }
 
 impl<'a> Run<'a> {
@@ -109,6 +112,7 @@ impl<'a> Run<'a> {
             real: None,
             memory: None,
             states: None,
+            stream: None,
         }
     }
 
@@ -125,10 +129,30 @@ impl<'a> Run<'a> {
     }
 
     /// Shown by a family the vectors of every token, (len, hidden), before each layer and after the last.
-    pub(crate) fn state(&mut self, x: &Tensor) {
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn state(&mut self, x: &Tensor) -> Result<()> {
         if let Some(states) = &mut self.states {
             states.push(x.clone());
         }
+        if let Some(stream) = &mut self.stream {
+            let row = stream.row(x)?;
+            stream.states.push(row);
+        }
+        Ok(())
+    }
+
+    /// Adds what a layer's feed-forward net made to the vectors of every token, (len, hidden) both.
+    ///
+    /// # Errors
+    /// If they do not fit.
+    pub(crate) fn fed(&mut self, x: Tensor, added: Tensor) -> Result<Tensor> {
+        if let Some(stream) = &mut self.stream {
+            let row = stream.row(&added)?;
+            stream.fed.push(row);
+        }
+        Ok((x + added)?)
     }
 
     /// Told by a family after each of its layers; whether to go on to the next.

@@ -1,6 +1,6 @@
 //! What a model reads in one run, settled before it: for an encoder-decoder that means both halves.
 
-use attnscope_inspect::{Read, Trace};
+use attnscope_inspect::{Read, Site, Trace};
 use candle_core::Tensor;
 
 use crate::attend::{Keep, Run};
@@ -89,18 +89,23 @@ impl Model {
         interventions: &Interventions,
         keep: Keep,
         progress: Progress,
-    ) -> Result<(Tensor, Vec<attnscope_inspect::Site>)> {
-        let run = |Reading { types, real, .. }: &Reading| {
-            let (types, real) = (types.clone(), real.clone());
-            Run { progress, types, real, interventions, ..Run::keeping(keep) }
-        };
+    ) -> Result<(Tensor, Vec<Site>)> {
+        self.read_in(texts, Run { progress, interventions, ..Run::keeping(keep) })
+    }
+
+    /// The same in a run that was made for it; of two halves, for the decoder's.
+    pub(crate) fn read_in(&self, texts: &Texts, run: Run) -> Result<(Tensor, Vec<Site>)> {
+        let known = |Reading { types, real, .. }: &Reading| (types.clone(), real.clone());
         let (mut sites, mut memory) = (Vec::new(), None);
         if let Some((read, _)) = &texts.encoder {
-            let mut run = run(read);
+            let (types, real) = known(read);
+            let Run { progress, interventions, keep, .. } = run;
+            let mut run = Run { progress, types, real, interventions, ..Run::keeping(keep) };
             memory = Some(self.encode(&read.ids, &mut run)?);
             sites = run.sites;
         }
-        let mut run = Run { memory, ..run(&texts.read) };
+        let (types, real) = known(&texts.read);
+        let mut run = Run { memory, types, real, ..run };
         let hidden = self.hidden(&texts.read.ids, &mut run)?;
         sites.append(&mut run.sites);
         Ok((hidden, sites))
