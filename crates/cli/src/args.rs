@@ -2,6 +2,7 @@
 
 mod bench;
 mod export;
+mod knockout;
 mod readings;
 
 use std::io::Read;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use export::{ExportArgs, Part};
+pub(crate) use knockout::{Head, KnockoutArgs, Scanned};
 pub(crate) use readings::{By, HeadReadings, LensArgs, RolloutArgs};
 
 /// Look at any attention weight of any head, exactly, at any length.
@@ -53,6 +55,7 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Go on with a text, one token after another
     Generate(GenerateArgs),
+    Knockout(KnockoutArgs),
     /// List the families of models that can be opened
     Models(ModelsArgs),
     /// Measure the kernel against this machine's own limits

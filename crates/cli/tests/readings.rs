@@ -25,7 +25,10 @@ fn rollout_of_one_layer_is_half_its_row() {
     for way in ["--causal", "--bidirectional"] {
         let row = numbers(&json(&["row", "example", way, "--query", "it"])["weights"]);
         let rollout = json(&["rollout", "example", way, "--query", "it"]);
-        assert_eq!((&rollout["query"]["index"], &rollout["layers"], &rollout["site"]), (&6.into(), &1.into(), &"self".into()));
+        assert_eq!(
+            (&rollout["query"]["index"], &rollout["layers"], &rollout["site"]),
+            (&6.into(), &1.into(), &"self".into())
+        );
         for (key, (got, weight)) in numbers(&rollout["weights"]).iter().zip(row).enumerate() {
             let want = 0.5 * weight + if key == 6 { 0.5 } else { 0.0 };
             assert!((got - want).abs() < 1e-9, "key {key}: {got}, not {want}");
@@ -85,7 +88,10 @@ fn the_lens_ends_in_what_the_model_says() {
     let next = json(&["generate", &path, "--prompt", "the robot was", "--max-tokens", "1"]);
     assert_eq!(next["ids"][0], lens["said"]["id"]);
     let text = printed(&["lens", &path, "--text", "the robot was", "--at", "0"]);
-    assert!(text.contains("position 0") && text.lines().any(|line| line.trim_start().starts_with("embedding")), "{text}");
+    assert!(
+        text.contains("position 0") && text.lines().any(|line| line.trim_start().starts_with("embedding")),
+        "{text}"
+    );
     fails(&["lens", &tiny("bert-base"), "--text", "he said"], &["no head that names words"]);
     fails(&["lens", "example"], &["example", "only a model"]);
 }
@@ -101,7 +107,10 @@ fn heads_are_ranked_by_what_they_add_to_a_logit() {
     let nets: f64 = numbers(&direct["feed_forward"]).iter().sum();
     let parts = ["embedding", "attention_biases", "last_biases"].map(|name| number(&direct[name]));
     let sum = of_heads + nets + parts.iter().sum::<f64>();
-    assert!((sum - number(&direct["sum"])).abs() < 1e-9 && (sum - number(&direct["uncapped"])).abs() < 1e-3, "{direct}");
+    assert!(
+        (sum - number(&direct["sum"])).abs() < 1e-9 && (sum - number(&direct["uncapped"])).abs() < 1e-3,
+        "{direct}"
+    );
     assert_eq!((&direct["token"]["id"], direct["softcap"].is_null()), (&77.into(), false));
     let text = printed(&[&ask[..], &["--top", "3"]].concat());
     assert!(text.contains("9 others of them") && text.contains("softcap"), "{text}");
@@ -130,7 +139,10 @@ fn a_probe_measures_three_scores() {
     let again = |seed: &str| json(&["heads", &path, "--probe", "--probe-len", "20", "--seed", seed]);
     assert_eq!(again("0").as_array().unwrap(), heads);
     assert_ne!(again("1").as_array().unwrap(), heads);
-    assert_eq!(json(&["heads", &path, "--probe", "--probe-len", "20", "--layer", "1"]).as_array().unwrap(), &heads[4..]);
+    assert_eq!(
+        json(&["heads", &path, "--probe", "--probe-len", "20", "--layer", "1"]).as_array().unwrap(),
+        &heads[4..]
+    );
     let text = printed(&["heads", &path, "--probe", "--probe-len", "20"]);
     assert!(text.contains("induction: ") && text.contains("seed 0"), "{text}");
     fails(&["heads", &path, "--probe"], &["64 tokens said twice", "at most 64", "2 to 32"]);

@@ -95,6 +95,8 @@ pub struct Run<'a> {
     pub memory: Option<Arc<Memory>>,
     /// Where the vectors of every token before each layer, and after the last, are kept: (len, hidden) each.
     pub states: Option<&'a mut Vec<Tensor>>,
+    /// A layer to begin at, and the vectors before it, (len, hidden), of an earlier run on the same tokens. Without a cache only.
+    pub resume: Option<(usize, Tensor)>,
     /// Where what passes at one position is kept; nothing of a run that ends before it.
     pub stream: Option<&'a mut Stream>,
 }
@@ -112,6 +114,7 @@ impl<'a> Run<'a> {
             real: None,
             memory: None,
             states: None,
+            resume: None,
             stream: None,
         }
     }
@@ -128,7 +131,22 @@ impl<'a> Run<'a> {
         Some(if kind == SiteKind::Cross { read.saturating_sub(len) } else { read })
     }
 
-    /// Shown by a family the vectors of every token, (len, hidden), before each layer and after the last.
+    /// Shown by a family the vectors of every token, (len, hidden), before each layer. Whether to pass that layer over, because
+    /// the run begins at a later one: the vectors there are then put in the place of `x`.
+    ///
+    /// # Errors
+    /// As [`Run::state`].
+    pub(crate) fn skips(&mut self, layer: usize, x: &mut Tensor) -> Result<bool> {
+        match &self.resume {
+            Some((first, _)) if layer < *first => return Ok(true),
+            Some((first, state)) if layer == *first => *x = state.clone(),
+            _ => {}
+        }
+        self.state(x)?;
+        Ok(false)
+    }
+
+    /// Shown by a family the vectors after the last layer.
     ///
     /// # Errors
     /// If they cannot be read.

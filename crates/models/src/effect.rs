@@ -2,6 +2,8 @@
 
 mod scan;
 
+use std::sync::Arc;
+
 use attnscope_inspect::{SiteKind, TokenAt, Trace};
 use candle_core::Tensor;
 use serde::Serialize;
@@ -10,8 +12,9 @@ use crate::attend::Keep;
 use crate::error::{Error, Result};
 use crate::generate::likeliest;
 use crate::intervene::Interventions;
+use crate::memory::Memory;
 use crate::model::Model;
-use crate::texts::{Progress, Texts};
+use crate::texts::{Begun, Progress, Read, Texts};
 
 pub use scan::{Ranked, Scan};
 
@@ -24,6 +27,9 @@ pub struct Experiment<'m> {
     /// What is followed: a token of the vocabulary; none in a model without a head that names words.
     token: Option<u32>,
     before: Outcome,
+    /// What that run left for others to go on from: the vectors before each layer, and what an encoder made of its text.
+    states: Vec<Tensor>,
+    memory: Option<Arc<Memory>>,
 }
 
 /// What a model made of a text.
@@ -115,7 +121,10 @@ impl<'m> Experiment<'m> {
             Some(name) => names.find_query(SiteKind::SelfAttention, name)?,
             None => usual(model, &names)?,
         };
-        let before = Outcome::of(model, &texts, at, Interventions::NONE, progress)?;
+        let mut states = Vec::new();
+        let begun = Begun { states: Some(&mut states), ..Begun::default() };
+        let Read { hidden, memory, .. } = model.read(&texts, Interventions::NONE, Keep::Nothing, begun, progress)?;
+        let before = Outcome::of(model, &hidden, at)?;
         let token = match (&before.words, token) {
             (None, None) => None,
             (None, Some(_)) => {
@@ -131,7 +140,7 @@ impl<'m> Experiment<'m> {
             (Some((_, logits)), None) => Some(likeliest(logits)?),
             (Some(_), given) => given,
         };
-        Ok(Self { model, texts, names, at, token, before })
+        Ok(Self { model, texts, names, at, token, before, states, memory })
     }
 
     /// The tokens of the texts, in a trace that kept nothing else.
@@ -150,13 +159,23 @@ impl<'m> Experiment<'m> {
         let moved = self.names.tokens.iter().enumerate().zip(self.before.vectors.iter().zip(&after.vectors));
         Ok(Effect {
             at: self.at(),
-            before: both.map(|(before, _)| self.likely(before, top)),
+            before: self.before(top),
             after: both.map(|(_, after)| self.likely(after, top)),
             kl: both.map(|(before, after)| divergence(&before.0, &after.0)),
             logit_diff: token.as_ref().map(Followed::logit_diff),
             token,
             vectors: moved.map(|((index, token), (a, b))| Moved::new(index, token.text.clone(), a, b)).collect(),
         })
+    }
+
+    /// The token that is followed, and its text.
+    pub fn token(&self) -> Option<(u32, String)> {
+        self.token.map(|id| (id, self.text(id)))
+    }
+
+    /// The likeliest tokens without any intervention.
+    pub fn before(&self, top: usize) -> Option<Vec<Likely>> {
+        self.before.words.as_ref().map(|words| self.likely(words, top))
     }
 
     /// The position that is looked at.
@@ -167,8 +186,19 @@ impl<'m> Experiment<'m> {
         }
     }
 
+    /// A run with interventions: from the first layer on in which anything is changed.
     fn run(&self, interventions: &Interventions, progress: Progress) -> Result<Outcome> {
-        Outcome::of(self.model, &self.texts, self.at, interventions, progress)
+        // Only a model with an encoder apart has sites `encoder`; its decoder hears of them from its first layer on.
+        let (memory, first) = match interventions.first_layers() {
+            (Some(_), _) => (None, 0),
+            (None, first) => (self.memory.clone(), first.unwrap_or(usize::MAX)),
+        };
+        // After the last layer there is a state as well, which is none to go on from.
+        let first = first.min(self.states.len().saturating_sub(2));
+        let resume = self.states.get(first).filter(|_| first > 0).map(|state| (first, state.clone()));
+        let begun = Begun { memory, resume, ..Begun::default() };
+        let read = self.model.read(&self.texts, interventions, Keep::Nothing, begun, progress)?;
+        Outcome::of(self.model, &read.hidden, self.at)
     }
 
     fn followed(&self, id: u32, both: [&(Vec<f64>, Vec<f32>); 2]) -> Followed {
@@ -200,8 +230,8 @@ impl<'m> Experiment<'m> {
 }
 
 impl Outcome {
-    fn of(model: &Model, texts: &Texts, at: usize, interventions: &Interventions, progress: Progress) -> Result<Self> {
-        let (hidden, _) = model.read(texts, interventions, Keep::Nothing, progress)?;
+    /// `hidden` is (len, hidden).
+    fn of(model: &Model, hidden: &Tensor, at: usize) -> Result<Self> {
         // Of the whole vocabulary at one position alone.
         let logits = model.family.logits(&hidden.narrow(0, at, 1)?)?;
         let logits = logits.map(|logits: Tensor| logits.flatten_all()?.to_vec1::<f32>()).transpose()?;
@@ -216,7 +246,8 @@ impl Followed {
 }
 
 impl Moved {
-    fn new(index: usize, token: String, a: &[f32], b: &[f32]) -> Self {
+    /// From `a` to `b`, two vectors of one length.
+    pub fn new(index: usize, token: String, a: &[f32], b: &[f32]) -> Self {
         let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
             a.iter().zip(b).map(|(a, b)| of(f64::from(*a), f64::from(*b))).sum()
         };

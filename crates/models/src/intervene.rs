@@ -108,6 +108,16 @@ impl Interventions {
         self.list.is_empty()
     }
 
+    /// The first layer of an encoder-decoder's encoder, and of any other stack, in which something is changed; none where nothing
+    /// is.
+    pub(crate) fn first_layers(&self) -> (Option<usize>, Option<usize>) {
+        let first = |encoder: bool| {
+            let those = self.list.iter().filter(|of| (of.site == SiteKind::Encoder) == encoder);
+            those.map(|of| of.layer.unwrap_or(0)).min()
+        };
+        (first(true), first(false))
+    }
+
     /// In which kinds of attention something is changed.
     fn kinds(&self) -> BTreeSet<&'static str> {
         self.list.iter().map(|change| change.site.name()).collect()

@@ -234,13 +234,23 @@ impl Model {
         if ids.is_empty() {
             return Err(Error::Text(NOTHING.to_owned()));
         }
-        let (before, Shape { context, causal, .. }) = (run.offset(), self.shape());
+        let (before, Shape { context, causal, layers, .. }) = (run.offset(), self.shape());
         if before + ids.len() > context {
             return Err(too_long(before + ids.len(), context));
         }
-        if run.cache.is_some() && (!causal || run.real.is_some() || matches!(run.keep, Keep::Only(_))) {
+        let partly = run.real.is_some() || run.resume.is_some() || matches!(run.keep, Keep::Only(_));
+        if run.cache.is_some() && (!causal || partly) {
             let why = "a cache serves causal models only, in runs through all layers and with no padding";
             return Err(Error::Text(why.to_owned()));
+        }
+        if let Some((layer, state)) = &run.resume
+            && (*layer >= layers || state.dims().first() != Some(&ids.len()))
+        {
+            let (got, last) = (state.dims(), layers - 1);
+            return Err(Error::Text(format!(
+                "a run can begin at layers 0 to {last} with a vector for each of {} tokens, not at {layer} with {got:?}",
+                ids.len()
+            )));
         }
         self.check_known(ids.len(), run)?;
         run.interventions.check(self)?;

@@ -13,11 +13,13 @@ pub use probe::Probe;
 use attnscope_inspect::{SiteKind, TokenAt, Trace};
 use candle_core::Tensor;
 
-use crate::attend::{Keep, Run};
+use crate::attend::Keep;
 use crate::effect::usual;
 use crate::error::{Error, Result};
+use crate::intervene::Interventions;
 use crate::model::{Model, Prompt};
 use crate::stream::Stream;
+use crate::texts::{Begun, Read};
 
 /// A text, and the position in it that is looked at.
 #[derive(Clone, Copy)]
@@ -50,8 +52,8 @@ impl Model {
         };
         let token = names.tokens.get(index).map(|token| token.text.clone()).unwrap_or_default();
         let mut stream = Stream::at(index);
-        let run = Run { progress, stream: Some(&mut stream), ..Run::keeping(keep) };
-        let (hidden, sites) = self.read_in(&texts, run)?;
+        let begun = Begun { stream: Some(&mut stream), ..Begun::default() };
+        let Read { hidden, sites, .. } = self.read(&texts, Interventions::NONE, keep, begun, progress)?;
         let last = hidden.narrow(0, index, 1)?;
         Ok(Looked { trace: names.with_sites(sites)?, position: TokenAt { index, token }, stream, last })
     }

@@ -1,12 +1,16 @@
 //! What a model reads in one run, settled before it: for an encoder-decoder that means both halves.
 
-use attnscope_inspect::{Read, Site, Trace};
+use std::sync::Arc;
+
+use attnscope_inspect::{Read as Told, Site, Trace};
 use candle_core::Tensor;
 
 use crate::attend::{Keep, Run};
 use crate::error::{Error, Result};
 use crate::intervene::Interventions;
+use crate::memory::Memory;
 use crate::model::{Model, Prompt, Reading};
+use crate::stream::Stream;
 
 /// What a model reads in one run.
 #[derive(Clone, Debug)]
@@ -16,6 +20,27 @@ pub struct Texts {
     text: String,
     /// What the encoder of an encoder-decoder reads.
     encoder: Option<(Reading, String)>,
+}
+
+/// What an earlier run on the same texts left, and what this one is to leave.
+#[derive(Default)]
+pub(crate) struct Begun<'a> {
+    /// What the encoder made of its text.
+    pub(crate) memory: Option<Arc<Memory>>,
+    /// A layer to begin at, and the vectors before it.
+    pub(crate) resume: Option<(usize, Tensor)>,
+    /// Where to keep the vectors before each layer, and after the last.
+    pub(crate) states: Option<&'a mut Vec<Tensor>>,
+    /// Where to keep what passes at one position.
+    pub(crate) stream: Option<&'a mut Stream>,
+}
+
+/// What a run gives.
+pub(crate) struct Read {
+    /// The vectors of every token after the last layer, (len, hidden).
+    pub(crate) hidden: Tensor,
+    pub(crate) sites: Vec<Site>,
+    pub(crate) memory: Option<Arc<Memory>>,
 }
 
 /// Called after each layer with (layers done, layers in all); the run stops when it returns false.
@@ -70,7 +95,7 @@ impl Model {
         progress: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<Trace> {
         let mut trace = self.named(texts)?;
-        let (_, sites) = self.read(texts, interventions, keep, progress)?;
+        let Read { sites, .. } = self.read(texts, interventions, keep, Begun::default(), progress)?;
         trace.model.note = interventions.to_string();
         Ok(trace.with_sites(sites)?)
     }
@@ -79,35 +104,32 @@ impl Model {
     pub(crate) fn named(&self, Texts { read, text, encoder }: &Texts) -> Result<Trace> {
         let trace = Trace::new(self.about(), text.clone(), self.tokenizer().tokens(&read.ids), Vec::new())?;
         let Some((read, text)) = encoder else { return Ok(trace) };
-        Ok(trace.with_encoder(Read { text: text.clone(), tokens: self.tokenizer().tokens(&read.ids) })?)
+        Ok(trace.with_encoder(Told { text: text.clone(), tokens: self.tokenizer().tokens(&read.ids) })?)
     }
 
-    /// One run: the vectors of every token after the last layer, (len, hidden), and what was kept.
+    /// One run. What `begun` has is not computed again.
     pub(crate) fn read(
         &self,
         texts: &Texts,
         interventions: &Interventions,
         keep: Keep,
+        begun: Begun,
         progress: Progress,
-    ) -> Result<(Tensor, Vec<Site>)> {
-        self.read_in(texts, Run { progress, interventions, ..Run::keeping(keep) })
-    }
-
-    /// The same in a run that was made for it; of two halves, for the decoder's.
-    pub(crate) fn read_in(&self, texts: &Texts, run: Run) -> Result<(Tensor, Vec<Site>)> {
-        let known = |Reading { types, real, .. }: &Reading| (types.clone(), real.clone());
-        let (mut sites, mut memory) = (Vec::new(), None);
-        if let Some((read, _)) = &texts.encoder {
-            let (types, real) = known(read);
-            let Run { progress, interventions, keep, .. } = run;
-            let mut run = Run { progress, types, real, interventions, ..Run::keeping(keep) };
+    ) -> Result<Read> {
+        let Begun { mut memory, resume, states, stream } = begun;
+        let run = |Reading { types, real, .. }: &Reading| {
+            let (types, real) = (types.clone(), real.clone());
+            Run { progress, types, real, interventions, ..Run::keeping(keep) }
+        };
+        let mut sites = Vec::new();
+        if let (Some((read, _)), None) = (&texts.encoder, &memory) {
+            let mut run = run(read);
             memory = Some(self.encode(&read.ids, &mut run)?);
             sites = run.sites;
         }
-        let (types, real) = known(&texts.read);
-        let mut run = Run { memory, types, real, ..run };
+        let mut run = Run { memory: memory.clone(), resume, states, stream, ..run(&texts.read) };
         let hidden = self.hidden(&texts.read.ids, &mut run)?;
         sites.append(&mut run.sites);
-        Ok((hidden, sites))
+        Ok(Read { hidden, sites, memory })
     }
 }

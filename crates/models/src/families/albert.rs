@@ -154,7 +154,9 @@ impl Family for Albert {
         let mut x = self.widen.forward(&self.embedding.of(ids, &in_order(ids.len()), run)?)?;
         let layers = self.shape().layers;
         for layer in 0..layers {
-            run.state(&x)?;
+            if run.skips(layer, &mut x)? {
+                continue;
+            }
             x = self.block(layer).forward(&x, SiteKind::SelfAttention, layer, run)?;
             if !run.layer_done(layer, layers)? {
                 break;

@@ -228,7 +228,9 @@ impl Family for T5 {
     fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
         let mut x = self.embed(ids)?;
         for layer in 0..self.config.decoder_layers {
-            run.state(&x)?;
+            if run.skips(layer, &mut x)? {
+                continue;
+            }
             x = self.block(&self.decoder, x, SiteKind::SelfAttention, layer, run)?;
             run.passed(self.config.encoder_layers + layer + 1, self.layers())?;
         }

@@ -2,6 +2,7 @@
 //! logit lens, direct shares of a logit, lengths of projected values, rollout over transformers' own maps, and the probe.
 
 #[path = "../common/mod.rs"]
+#[allow(dead_code, reason = "a part of it is used")]
 mod common;
 mod direct;
 mod lens;
