@@ -60,7 +60,8 @@ impl Trace {
             }
         }
         let sum: f64 = moved.iter().sum();
-        let share = |moved: &f64| if sum > 0.0 { moved / sum } else { 0.0 };
+        // A row that sees nothing moves nothing; one that is damaged has no shares, and says so by NaN.
+        let share = |moved: &f64| if sum == 0.0 { 0.0 } else { moved / sum };
         Ok(ByValue {
             by,
             lengths: (pick != Pick::Mean).then_some(last),

@@ -274,3 +274,16 @@ fn the_worked_example_has_readings_too() {
         assert_eq!((scores(&trace)[0].duplicate, scores(&trace)[0].induction), (None, None));
     }
 }
+
+/// A damaged row has no shares, and none are made up for it.
+#[test]
+fn weights_that_are_no_numbers_stay_none() {
+    let mut trace = trace(SMALL, &Params { causal: true, ..Params::for_head_dim(5) });
+    let lse: Vec<f64> = trace.sites[0].lse.iter().map(|_| f64::NAN).collect();
+    trace.sites[0].lse = lse.into();
+    let lengths = |at| trace.value_lengths(at);
+    let got = trace.by_value((SiteKind::SelfAttention, 0, Pick::Head(1)), 4, ValueLength::Value, lengths).unwrap();
+    assert!(got.shares[..5].iter().all(|share| share.is_nan()), "{got:?}");
+    assert!(trace.rollout(SiteKind::SelfAttention, 4, Wanted::ALWAYS).unwrap().sum.is_nan());
+    assert!(scores(&trace)[1].previous.is_nan());
+}

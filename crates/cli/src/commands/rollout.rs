@@ -8,6 +8,9 @@ use super::{read, title};
 use crate::args::RolloutArgs;
 use crate::output::{self, number};
 
+/// What rounding never makes of a sum.
+const OFF: f64 = 1e-3;
+
 pub(crate) fn run(args: RolloutArgs) -> anyhow::Result<()> {
     let trace = read(&args.reading, Keep::All)?;
     let query = trace.find_query(args.site.kind(), &args.query)?;
@@ -36,8 +39,10 @@ fn text(rollout: &Rollout, trace: &Trace, top: usize) -> Result<String, std::fmt
         writeln!(text, "{} {} {}", fit(&format!("{} others", others.len()), 23), fit(&number(left), 9), bar(left, 40))?;
     }
     writeln!(text, "{} {}", fit("sum", 23), fit(&format!("{sum:.6}"), 9))?;
-    if (sum - 1.0).abs() > 1e-3 {
+    if *sum < 1.0 - OFF {
         writeln!(text, "\nwhat is missing went to sinks, or to rows that see nothing")?;
+    } else if sum.is_nan() || *sum > 1.0 + OFF {
+        writeln!(text, "\nshares sum to no more than 1: this trace's lse does not fit its scores")?;
     }
     if *site == SiteKind::SelfAttention && trace.encoder.is_some() {
         writeln!(text, "\nwhat the decoder hears from the encoder is not in it")?;

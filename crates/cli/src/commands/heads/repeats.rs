@@ -12,6 +12,9 @@ use crate::output::{self, CAVEAT, number};
 /// How many heads are named at the end for each score.
 const NAMED: usize = 5;
 
+/// One of the three; none where there is nothing to measure it on.
+type Score = fn(&Repeats) -> Option<f64>;
+
 /// On random tokens said twice.
 pub(super) fn probe(args: &HeadsArgs) -> anyhow::Result<()> {
     let model = model(&args.reading, "can be given random tokens to read")?;
@@ -60,7 +63,7 @@ fn text(heads: &[Repeats]) -> Result<String, std::fmt::Error> {
         writeln!(text, "{}", line(head.site.name(), [&layer, &number_of, &scores[0], &scores[1], &scores[2]]))?;
     }
     writeln!(text)?;
-    let scores: [(&str, fn(&Repeats) -> Option<f64>); 3] = [
+    let scores: [(&str, Score); 3] = [
         ("previous", |head| Some(head.previous)),
         ("duplicate", |head| head.duplicate),
         ("induction", |head| head.induction),
