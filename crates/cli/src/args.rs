@@ -3,6 +3,7 @@
 mod bench;
 mod export;
 mod knockout;
+mod readings;
 mod truncate;
 
 use std::io::Read;
@@ -16,6 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use bench::BenchArgs;
 pub(crate) use export::{ExportArgs, Part};
 pub(crate) use knockout::{Head, KnockoutArgs, Scanned};
+pub(crate) use readings::{By, HeadReadings, LensArgs, RolloutArgs};
 
 /// Look at any attention weight of any head, exactly, at any length.
 ///
@@ -44,8 +46,12 @@ pub(crate) enum Command {
     Row(RowArgs),
     /// Work out one cell, from the two vectors to the weight
     Cell(CellArgs),
-    /// Statistics and proof of every head
+    /// Statistics and proof of every head; what each does on repeated tokens, or adds to a logit
     Heads(HeadsArgs),
+    /// What the model would say after each of its layers
+    Lens(LensArgs),
+    /// Where a query's vector would come from, through all layers
+    Rollout(RolloutArgs),
     /// Run a source and keep its trace in a file
     Trace(TraceArgs),
     /// Take a map, a row, a column, a cell or the heads along: PNG, SVG, HTML, npz, JSON or CSV
@@ -236,6 +242,9 @@ pub(crate) struct RowArgs {
     /// How many of the strongest keys to show
     #[arg(long, default_value_t = 12)]
     pub(crate) top: usize,
+    /// By what keys are compared
+    #[arg(long, value_enum, default_value = "weight")]
+    pub(crate) by: By,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -268,6 +277,8 @@ pub(crate) struct HeadsArgs {
     /// One layer alone
     #[arg(long)]
     pub(crate) layer: Option<usize>,
+    #[command(flatten)]
+    pub(crate) readings: HeadReadings,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

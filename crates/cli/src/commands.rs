@@ -6,14 +6,17 @@ pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod heads;
 pub(crate) mod knockout;
+pub(crate) mod lens;
 pub(crate) mod models;
+pub(crate) mod rollout;
 pub(crate) mod row;
 pub(crate) mod show;
 pub(crate) mod trace;
 pub(crate) mod view;
 
+use anyhow::bail;
 use attnscope_inspect::{Trace, fit_to_show};
-use attnscope_models::{Ask, Keep, Source};
+use attnscope_models::{Ask, DEFAULT_TEXT, Keep, Model, Prompt, Source};
 
 use crate::args::Reading;
 use crate::output;
@@ -36,6 +39,11 @@ fn open_while(name: &str, wanted: &(dyn Fn() -> bool + Sync)) -> anyhow::Result<
 
 /// Opens the source and reads what is to be read, with a bar.
 fn read(reading: &Reading, keep: Keep) -> anyhow::Result<Trace> {
+    Ok(read_from(reading, keep)?.1)
+}
+
+/// The same, with the source that was opened.
+fn read_from(reading: &Reading, keep: Keep) -> anyhow::Result<(Source, Trace)> {
     let ask = reading.ask(keep)?;
     let source = open(&reading.source)?;
     let ask = reading.fit_ask(&source, ask)?;
@@ -46,7 +54,24 @@ fn read(reading: &Reading, keep: Keep) -> anyhow::Result<Trace> {
     };
     let trace = source.trace(Ask { progress: &progress, ..ask })?;
     bar.finish_and_clear();
-    Ok(trace)
+    Ok((source, trace))
+}
+
+/// Opens a source that must be a model: only one `does` what is asked.
+fn model(reading: &Reading, does: &str) -> anyhow::Result<Box<Model>> {
+    let Source::Model(model) = Source::open(&reading.source)? else {
+        bail!("{}: only a model {does}", reading.source);
+    };
+    // As everywhere: a model is what it was trained to be.
+    if reading.ask(Keep::Nothing)?.causal.is_some_and(|causal| causal != model.shape().causal) {
+        bail!("--causal and --bidirectional are for the example; leave them out");
+    }
+    Ok(model)
+}
+
+/// What a model is to read.
+fn asked(reading: &Reading) -> anyhow::Result<Prompt> {
+    Ok(reading.prompt()?.unwrap_or_else(|| Prompt::Text(DEFAULT_TEXT.to_owned())))
 }
 
 /// What a trace is of, in one line.

@@ -41,6 +41,8 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Row(args) => commands::row::run(args),
         Command::Cell(args) => commands::cell::run(args),
         Command::Heads(args) => commands::heads::run(args),
+        Command::Lens(args) => commands::lens::run(args),
+        Command::Rollout(args) => commands::rollout::run(args),
         Command::Trace(args) => commands::trace::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Generate(args) => commands::generate::run(args),

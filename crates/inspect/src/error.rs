@@ -43,6 +43,9 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         problem: String,
     },
+    /// A question that has no answer on this trace, and why.
+    #[error("{0}")]
+    Undefined(String),
     /// A trace put together from pieces that do not fit.
     #[error("{site}: {problem}")]
     Site {

@@ -6,6 +6,7 @@
 //! Nothing here knows of models, HTTP or pixels.
 
 mod budget;
+mod by_value;
 mod cell;
 mod column;
 mod data;
@@ -16,6 +17,8 @@ mod heads;
 pub mod lesson;
 mod pick;
 mod pooled;
+mod repeats;
+mod rollout;
 mod row;
 mod site;
 mod tile;
@@ -24,6 +27,7 @@ mod trace;
 mod wanted;
 
 pub use attnscope_kernel::Rectangle;
+pub use by_value::{ByValue, ValueLength};
 pub use cell::{Cell, TokenAt};
 pub use column::Column;
 pub use data::{Data, Tensor};
@@ -31,6 +35,8 @@ pub use error::{Error, escaped, fit_to_show};
 pub use heads::{HeadStats, Proof};
 pub use pick::Pick;
 pub use pooled::Pooled;
+pub use repeats::Repeats;
+pub use rollout::Rollout;
 pub use row::{Row, Strong};
 pub use site::{Site, SiteKind};
 pub use tile::{MapTile, hidden_code};

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::intervene::{Interventions, Sizes};
 use crate::memory::Memory;
+use crate::stream::Stream;
 
 /// Which layers' attention a run keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +98,8 @@ pub struct Run<'a> {
     pub states: Option<&'a mut Vec<Tensor>>,
     /// A layer to begin at, and the vectors before it, (len, hidden), of an earlier run on the same tokens. Without a cache only.
     pub resume: Option<(usize, Tensor)>,
+    /// Where what passes at one position is kept; nothing of a run that ends before it.
+    pub stream: Option<&'a mut Stream>,
 }
 
 impl<'a> Run<'a> {
@@ -113,6 +116,7 @@ impl<'a> Run<'a> {
             memory: None,
             states: None,
             resume: None,
+            stream: None,
         }
     }
 
@@ -130,21 +134,44 @@ impl<'a> Run<'a> {
 
     /// Shown by a family the vectors of every token, (len, hidden), before each layer. Whether to pass that layer over, because
     /// the run begins at a later one: the vectors there are then put in the place of `x`.
-    pub(crate) fn skips(&mut self, layer: usize, x: &mut Tensor) -> bool {
+    ///
+    /// # Errors
+    /// As [`Run::state`].
+    pub(crate) fn skips(&mut self, layer: usize, x: &mut Tensor) -> Result<bool> {
         match &self.resume {
-            Some((first, _)) if layer < *first => return true,
+            Some((first, _)) if layer < *first => return Ok(true),
             Some((first, state)) if layer == *first => *x = state.clone(),
             _ => {}
         }
-        self.state(x);
-        false
+        self.state(x)?;
+        Ok(false)
     }
 
     /// Shown by a family the vectors after the last layer.
-    pub(crate) fn state(&mut self, x: &Tensor) {
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn state(&mut self, x: &Tensor) -> Result<()> {
         if let Some(states) = &mut self.states {
             states.push(x.clone());
         }
+        if let Some(stream) = &mut self.stream {
+            let row = stream.row(x)?;
+            stream.states.push(row);
+        }
+        Ok(())
+    }
+
+    /// Adds what a layer's feed-forward net made to the vectors of every token, (len, hidden) both.
+    ///
+    /// # Errors
+    /// If they do not fit.
+    pub(crate) fn fed(&mut self, x: Tensor, added: Tensor) -> Result<Tensor> {
+        if let Some(stream) = &mut self.stream {
+            let row = stream.row(&added)?;
+            stream.fed.push(row);
+        }
+        Ok((x + added)?)
     }
 
     /// Told by a family after each of its layers; whether to go on to the next.

@@ -196,7 +196,7 @@ impl<'m> Experiment<'m> {
         // After the last layer there is a state as well, which is none to go on from.
         let first = first.min(self.states.len().saturating_sub(2));
         let resume = self.states.get(first).filter(|_| first > 0).map(|state| (first, state.clone()));
-        let begun = Begun { memory, resume, states: None };
+        let begun = Begun { memory, resume, ..Begun::default() };
         let read = self.model.read(&self.texts, interventions, Keep::Nothing, begun, progress)?;
         Outcome::of(self.model, &read.hidden, self.at)
     }
@@ -261,7 +261,7 @@ impl Moved {
 }
 
 /// The position to look at where none is given.
-fn usual(model: &Model, names: &Trace) -> Result<usize> {
+pub(crate) fn usual(model: &Model, names: &Trace) -> Result<usize> {
     let last = names.tokens.len() - 1;
     if model.shape().causal {
         return Ok(last);
@@ -276,14 +276,14 @@ fn usual(model: &Model, names: &Trace) -> Result<usize> {
 }
 
 /// ln softmax, in f64.
-fn log_softmax(logits: &[f32]) -> Vec<f64> {
+pub(crate) fn log_softmax(logits: &[f32]) -> Vec<f64> {
     let max = logits.iter().fold(f64::NEG_INFINITY, |max, x| max.max(f64::from(*x)));
     let sum: f64 = logits.iter().map(|x| (f64::from(*x) - max).exp()).sum();
     logits.iter().map(|x| f64::from(*x) - max - sum.ln()).collect()
 }
 
 /// KL(before || after), of logarithms of probabilities. What rounding would make negative is 0.
-fn divergence(before: &[f64], after: &[f64]) -> f64 {
+pub(crate) fn divergence(before: &[f64], after: &[f64]) -> f64 {
     let terms = before.iter().zip(after).filter(|(before, _)| before.exp() > 0.0);
     let sum: f64 = terms.map(|(before, after)| before.exp() * (before - after)).sum();
     if sum < 0.0 { 0.0 } else { sum }

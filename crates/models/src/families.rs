@@ -15,6 +15,7 @@ mod layers;
 pub(crate) mod llama;
 mod mistral;
 mod modernbert;
+mod output;
 mod parts;
 mod phi3;
 mod post_norm;
@@ -26,6 +27,7 @@ mod smollm3;
 mod t5;
 mod table;
 
+use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
 use candle_nn::{LayerNorm, Linear, Module};
 
@@ -37,6 +39,7 @@ use crate::weights::Weights;
 pub(crate) use activation::Activation;
 pub(crate) use decoder_keys::Head;
 pub(crate) use layers::{Layers, Windows};
+pub(crate) use output::{Frozen, Norm, Output, Unembedding, doubles};
 pub(crate) use rotary::Rotary;
 pub(crate) use table::{Build, gguf_architectures, model_types};
 pub use table::{Entry, FAMILIES};
@@ -81,6 +84,17 @@ pub(crate) trait Family: Send + Sync {
 
     /// (n, hidden) -> (n, vocab); none for a model without a language head.
     fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>>;
+
+    /// Through what the heads of an attention go back into the stream; none where it has no such attention.
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>>;
+
+    /// The norm between the last state and what [`Family::logits`] reads; none where every state has passed one.
+    fn last_norm(&self) -> Option<Norm<'_>> {
+        None
+    }
+
+    /// How the last vectors become logits, where each part of the last state adds its own to them; else why not.
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str>;
 
     /// How many token types it knows: 1 where it does not tell sentences apart.
     fn types(&self) -> usize {

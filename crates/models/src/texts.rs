@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::intervene::Interventions;
 use crate::memory::Memory;
 use crate::model::{Model, Prompt, Reading};
+use crate::stream::Stream;
 
 /// What a model reads in one run.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub(crate) struct Begun<'a> {
     pub(crate) resume: Option<(usize, Tensor)>,
     /// Where to keep the vectors before each layer, and after the last.
     pub(crate) states: Option<&'a mut Vec<Tensor>>,
+    /// Where to keep what passes at one position.
+    pub(crate) stream: Option<&'a mut Stream>,
 }
 
 /// What a run gives.
@@ -113,7 +116,7 @@ impl Model {
         begun: Begun,
         progress: Progress,
     ) -> Result<Read> {
-        let Begun { mut memory, resume, states } = begun;
+        let Begun { mut memory, resume, states, stream } = begun;
         let run = |Reading { types, real, .. }: &Reading| {
             let (types, real) = (types.clone(), real.clone());
             Run { progress, types, real, interventions, ..Run::keeping(keep) }
@@ -124,7 +127,7 @@ impl Model {
             memory = Some(self.encode(&read.ids, &mut run)?);
             sites = run.sites;
         }
-        let mut run = Run { memory: memory.clone(), resume, states, ..run(&texts.read) };
+        let mut run = Run { memory: memory.clone(), resume, states, stream, ..run(&texts.read) };
         let hidden = self.hidden(&texts.read.ids, &mut run)?;
         sites.append(&mut run.sites);
         Ok(Read { hidden, sites, memory })

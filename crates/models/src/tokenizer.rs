@@ -219,6 +219,27 @@ impl Tokenizer {
         text.map_err(|error| failed(error.to_string()))
     }
 
+    /// The marks that it puts before every text.
+    ///
+    /// # Errors
+    /// If the tokenizer fails.
+    pub fn before_text(&self) -> Result<Vec<u32>> {
+        let mut ids = self.encode("a")?;
+        let words = ids.iter().position(|id| self.is_word(*id));
+        ids.truncate(words.unwrap_or(0));
+        Ok(ids)
+    }
+
+    /// Whether an id is of the vocabulary, and no mark.
+    pub fn is_word(&self, id: u32) -> bool {
+        self.inner.id_to_token(id).is_some() && !self.is_mark(id)
+    }
+
+    fn is_mark(&self, id: u32) -> bool {
+        let added = self.inner.get_added_vocabulary().get_added_tokens_decoder();
+        added.get(&id).is_some_and(|token| token.special)
+    }
+
     /// Number of tokens in the vocabulary, marks included.
     pub fn vocab(&self) -> usize {
         self.inner.get_vocab_size(true)
@@ -236,7 +257,7 @@ impl Tokenizer {
         // Bytes of a character that has begun but not ended, and the token with which it began.
         let (mut open, mut first) = (Vec::new(), 0);
         for (index, &id) in ids.iter().enumerate() {
-            let special = self.inner.get_added_tokens_decoder().get(&id).is_some_and(|token| token.special);
+            let special = self.is_mark(id);
             let piece = self.inner.id_to_token(id).unwrap_or_default();
             if special {
                 open.clear();

@@ -1,3 +1,6 @@
+mod logit;
+mod repeats;
+
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,10 +9,19 @@ use attnscope_models::Keep;
 use attnscope_render::fit;
 
 use super::{read, title};
-use crate::args::HeadsArgs;
+use crate::args::{HeadReadings, HeadsArgs};
 use crate::output::{self, CAVEAT, number};
 
 pub(crate) fn run(args: HeadsArgs) -> anyhow::Result<()> {
+    match &args.readings {
+        HeadReadings { logit: Some(token), .. } => logit::run(&args, token),
+        HeadReadings { probe: true, .. } => repeats::probe(&args),
+        HeadReadings { repeats: true, .. } => repeats::of_text(&args),
+        _ => statistics(&args),
+    }
+}
+
+fn statistics(args: &HeadsArgs) -> anyhow::Result<()> {
     let trace = read(&args.reading, args.layer.map_or(Keep::All, Keep::Only))?;
     let bar = output::progress("heads");
     let all = trace.sites.iter().map(|site| site.q_heads()).sum();

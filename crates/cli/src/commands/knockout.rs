@@ -62,7 +62,7 @@ fn of_model(model: &Model, args: &KnockoutArgs) -> anyhow::Result<()> {
     }
     let prompt = args.reading.prompt()?.unwrap_or_else(|| Prompt::Text(DEFAULT_TEXT.to_owned()));
     let prompt = args.reading.fit(model, prompt, 0)?;
-    let token = args.token.as_deref().map(|name| token(model, name)).transpose()?;
+    let token = args.token.as_deref().map(|name| model.token_id(name)).transpose()?;
     let bar = output::progress("reading");
     let reading = |done, all| {
         output::advance(&bar, done, all);
@@ -162,19 +162,6 @@ fn ranked(experiment: &Experiment, scan: Scanned, args: &KnockoutArgs) -> anyhow
     } else {
         output::print(&text::ranking(experiment.names(), &ranking, args.top)?)
     }
-}
-
-/// The token to follow: an integer is always an id, anything else the text of one token.
-fn token(model: &Model, name: &str) -> anyhow::Result<u32> {
-    if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Ok(name.parse().unwrap_or(u32::MAX));
-    }
-    let Some(id) = model.tokenizer().one(name) else {
-        bail!(
-            "{name:?} is not one token of this model; a blank before it may belong to it (\" Paris\"), or give its id"
-        );
-    };
-    Ok(id)
 }
 
 fn heads(args: &KnockoutArgs, Head { layer, head }: Head) -> Heads {

@@ -1,17 +1,26 @@
+mod by_value;
+
 use std::fmt::Write;
 
 use attnscope_inspect::{Pick, Row, Trace};
 use attnscope_models::Keep;
 use attnscope_render::{bar, fit, readable};
 
-use super::{read, title};
-use crate::args::RowArgs;
+use super::{read_from, title};
+use crate::args::{By, RowArgs};
 use crate::output::{self, CAVEAT, number};
 
 pub(crate) fn run(args: RowArgs) -> anyhow::Result<()> {
-    let trace = read(&args.reading, Keep::Only(args.place.layer))?;
+    let (source, trace) = read_from(&args.reading, Keep::Only(args.place.layer))?;
     let query = trace.find_query(args.place.kind(), &args.query)?;
     let row = trace.picked_row(args.place.kind(), args.place.layer, args.head, query)?;
+    if args.by == By::Value {
+        let answer = by_value::of(&source, &trace, &row)?;
+        if args.json {
+            return output::json(&answer);
+        }
+        return output::print(&format!("{}\n{}", title(&trace), by_value::text(&answer, &trace, args.top)?));
+    }
     if args.json {
         return output::json(&row);
     }

@@ -11,7 +11,7 @@ use super::embedding::{self, Embedding, in_order};
 use super::keys::Keys;
 use super::parts::{Widths, WordHead, WordHeadNames};
 use super::post_norm::{self, Block};
-use super::{Activation, Build, Family, check_eps, check_sizes, linear, prefix};
+use super::{Activation, Build, Family, Output, Unembedding, check_eps, check_sizes, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -139,6 +139,14 @@ fn load(config: Config, weights: &Weights) -> Result<Box<dyn Family>> {
     Ok(Box::new(Albert { embedding, widen, groups, head, config }))
 }
 
+impl Albert {
+    /// The block that a layer, which must be there, goes through.
+    fn block(&self, layer: usize) -> &Block {
+        let (round, inner) = (layer / self.config.inner, layer % self.config.inner);
+        &self.groups[self.config.group(round)][inner]
+    }
+}
+
 impl Family for Albert {
     fn shape(&self) -> Shape {
         Shape {
@@ -154,22 +162,29 @@ impl Family for Albert {
         let mut x = self.widen.forward(&self.embedding.of(ids, &in_order(ids.len()), run)?)?;
         let layers = self.shape().layers;
         for layer in 0..layers {
-            if run.skips(layer, &mut x) {
+            if run.skips(layer, &mut x)? {
                 continue;
             }
-            let (round, inner) = (layer / self.config.inner, layer % self.config.inner);
-            let block = &self.groups[self.config.group(round)][inner];
-            x = block.forward(&x, SiteKind::SelfAttention, layer, run)?;
+            x = self.block(layer).forward(&x, SiteKind::SelfAttention, layer, run)?;
             if !run.layer_done(layer, layers)? {
                 break;
             }
         }
-        run.state(&x);
+        run.state(&x)?;
         Ok(x)
     }
 
     fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
         self.head.as_ref().map(|head| head.logits(hidden)).transpose()
+    }
+
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
+        let there = kind == SiteKind::SelfAttention && layer < self.shape().layers;
+        there.then(|| self.block(layer).output())
+    }
+
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        Unembedding::bent(&self.head)
     }
 
     fn types(&self) -> usize {

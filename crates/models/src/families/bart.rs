@@ -8,9 +8,12 @@ use candle_nn::{LayerNorm, Linear, Module};
 use serde_json::Value;
 
 use super::keys::Keys;
+use super::output::NORMED;
 use super::parts::{Attention, Widths, speaking_head};
 use super::post_norm::{Net, Sizes};
-use super::{Activation, Build, Encoder, Family, Head, check_sizes, language_head, layer_norm, prefix};
+use super::{
+    Activation, Build, Encoder, Family, Head, Output, Unembedding, check_sizes, language_head, layer_norm, prefix,
+};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -198,18 +201,31 @@ impl Family for Bart {
     fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
         let mut x = self.decoder.placed(&self.embed(ids)?, run.offset())?;
         for (layer, block) in self.decoder.blocks.iter().enumerate() {
-            if run.skips(layer, &mut x) {
+            if run.skips(layer, &mut x)? {
                 continue;
             }
             x = block.forward(&x, SiteKind::SelfAttention, layer, run)?;
             run.passed(self.config.encoder.0 + layer + 1, self.layers())?;
         }
-        run.state(&x);
+        run.state(&x)?;
         Ok(x)
     }
 
     fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
         self.head.as_ref().map(|head| Ok(head.forward(hidden)?)).transpose()
+    }
+
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
+        let stack = if kind == SiteKind::Encoder { &self.encoder } else { &self.decoder };
+        let block = stack.blocks.get(layer)?;
+        match kind {
+            SiteKind::Cross => block.cross.as_ref().map(|(cross, _)| cross.output()),
+            _ => Some(block.attention.output()),
+        }
+    }
+
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        Err(NORMED)
     }
 
     fn encoder(&self) -> Option<&dyn Encoder> {

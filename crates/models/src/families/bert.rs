@@ -9,7 +9,7 @@ use super::embedding::{self, Embedding, in_order};
 use super::keys::Keys;
 use super::parts::{Widths, WordHead, WordHeadNames};
 use super::post_norm::{self, Block};
-use super::{Activation, Build, Family, check_eps, check_sizes, prefix};
+use super::{Activation, Build, Family, Output, Unembedding, check_eps, check_sizes, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -132,6 +132,14 @@ impl Family for Bert {
         self.head.as_ref().map(|head| head.logits(hidden)).transpose()
     }
 
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
+        self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention).map(Block::output)
+    }
+
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        Unembedding::bent(&self.head)
+    }
+
     fn types(&self) -> usize {
         self.config.embedding.known_types()
     }
@@ -140,7 +148,7 @@ impl Family for Bert {
 /// One block after another, a layer each.
 pub(super) fn through(blocks: &[Block], mut x: Tensor, run: &mut Run) -> Result<Tensor> {
     for (layer, block) in blocks.iter().enumerate() {
-        if run.skips(layer, &mut x) {
+        if run.skips(layer, &mut x)? {
             continue;
         }
         x = block.forward(&x, SiteKind::SelfAttention, layer, run)?;
@@ -148,6 +156,6 @@ pub(super) fn through(blocks: &[Block], mut x: Tensor, run: &mut Run) -> Result<
             break;
         }
     }
-    run.state(&x);
+    run.state(&x)?;
     Ok(x)
 }

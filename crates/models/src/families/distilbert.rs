@@ -1,5 +1,6 @@
 //! DistilBERT: BERT with half its layers and without token types. (Sanh et al. 2019)
 
+use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use super::embedding::{self, Embedding, in_order};
 use super::keys::Keys;
 use super::parts::{Widths, WordHead, WordHeadNames};
 use super::post_norm::{self, Block};
-use super::{Activation, Build, Family, check_sizes, prefix};
+use super::{Activation, Build, Family, Output, Unembedding, check_sizes, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -100,5 +101,13 @@ impl Family for DistilBert {
 
     fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
         self.head.as_ref().map(|head| head.logits(hidden)).transpose()
+    }
+
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
+        self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention).map(Block::output)
+    }
+
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        Unembedding::bent(&self.head)
     }
 }

@@ -2,6 +2,7 @@
 //! scores and logits softly; Gemma 3 normalises queries and keys, and turns them on another base where there is a window.
 //! (Gemma team 2024, 2025)
 
+use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
 use candle_nn::{Linear, Module, ops};
@@ -12,7 +13,9 @@ use super::decoder_keys::Head;
 use super::keys::Keys;
 use super::layers::{Layers, Windows};
 use super::rotary::{Rotary, Usual};
-use super::{Build, Family, check_eps, check_heads, check_sizes, heads, language_head, linear, prefix};
+use super::{
+    Build, Family, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, language_head, linear, prefix,
+};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -254,7 +257,7 @@ impl Family for Gemma {
         let words = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         let mut x = (words * (hidden as f64).sqrt())?;
         for (layer, block) in self.blocks.iter().enumerate() {
-            if run.skips(layer, &mut x) {
+            if run.skips(layer, &mut x)? {
                 continue;
             }
             let h = ops::rms_norm(&x, &block.before_attention, eps)?;
@@ -274,9 +277,9 @@ impl Family for Gemma {
             x = (x + ops::rms_norm(&block.o.forward(&z)?, &block.after_attention, eps)?)?;
             let h = ops::rms_norm(&x, &block.before_ffn, eps)?;
             let gated = (activation.on(&block.gate.forward(&h)?)? * block.up.forward(&h)?)?;
-            x = (x + ops::rms_norm(&block.down.forward(&gated)?, &block.after_ffn, eps)?)?;
+            x = run.fed(x, ops::rms_norm(&block.down.forward(&gated)?, &block.after_ffn, eps)?)?;
         }
-        run.state(&x);
+        run.state(&x)?;
         Ok(ops::rms_norm(&x, &self.norm, eps)?)
     }
 
@@ -287,5 +290,18 @@ impl Family for Gemma {
             Some(cap) => ((logits / cap)?.tanh()? * cap)?,
             None => logits,
         }))
+    }
+
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
+        let block = self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention)?;
+        Some(Output { layer: &block.o, after: Some(Norm::Rms(&block.after_attention, self.config.eps)) })
+    }
+
+    fn last_norm(&self) -> Option<Norm<'_>> {
+        Some(Norm::Rms(&self.norm, self.config.eps))
+    }
+
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        Ok(Unembedding { softcap: self.config.logit_softcap, ..Unembedding::plain(&self.head)? })
     }
 }

@@ -1,6 +1,7 @@
 //! GPT-2: pre-norm blocks with LayerNorm, learned positions and GELU, biases everywhere; DistilGPT-2 is the same with
 //! fewer blocks. (Radford et al. 2019)
 
+use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
 use candle_nn::{LayerNorm, Linear, Module};
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::activation::Activation;
 use super::decoder_keys::Head;
 use super::keys::Keys;
-use super::{Build, Family, check_eps, check_sizes, language_head, layer_norm, prefix};
+use super::{Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, language_head, layer_norm, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -139,7 +140,7 @@ impl Family for Gpt2 {
         let words = self.words.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         let mut x = (words + self.positions.narrow(0, run.offset(), ids.len())?)?;
         for (layer, block) in self.blocks.iter().enumerate() {
-            if run.skips(layer, &mut x) {
+            if run.skips(layer, &mut x)? {
                 continue;
             }
             let plain = Params::for_head_dim(head_dim);
@@ -154,13 +155,26 @@ impl Family for Gpt2 {
             }
             x = (x + block.o.forward(&z)?)?;
             let h = activation.on(&block.up.forward(&block.ffn_norm.forward(&x)?)?)?;
-            x = (x + block.down.forward(&h)?)?;
+            x = run.fed(x, block.down.forward(&h)?)?;
         }
-        run.state(&x);
+        run.state(&x)?;
         Ok(self.norm.forward(&x)?)
     }
 
     fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
         Ok(self.head.as_ref().map(|head| head.forward(hidden)).transpose()?)
+    }
+
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
+        let block = self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention)?;
+        Some(Output::plain(&block.o))
+    }
+
+    fn last_norm(&self) -> Option<Norm<'_>> {
+        Some(Norm::Layer(&self.norm))
+    }
+
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        Unembedding::plain(&self.head)
     }
 }

@@ -1,6 +1,7 @@
 //! GPT-NeoX and Pythia: blocks in which attention and feed-forward layer read the same vectors side by side, and a part of
 //! each head turns. (Black et al. 2022; Biderman et al. 2023)
 
+use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
 use candle_nn::{LayerNorm, Linear, Module};
@@ -10,7 +11,9 @@ use super::activation::Activation;
 use super::decoder_keys::Head;
 use super::keys::Keys;
 use super::rotary::{Rotary, Usual};
-use super::{Build, Family, check_eps, check_sizes, heads, language_head, layer_norm, linear, prefix};
+use super::{
+    Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, heads, language_head, layer_norm, linear, prefix,
+};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -164,7 +167,7 @@ impl Family for GptNeoX {
         let turns = self.config.rotary.turns(run.offset(), ids.len())?;
         let mut x = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         for (layer, block) in self.blocks.iter().enumerate() {
-            if run.skips(layer, &mut x) {
+            if run.skips(layer, &mut x)? {
                 continue;
             }
             let h = block.attention_norm.forward(&x)?;
@@ -178,13 +181,26 @@ impl Family for GptNeoX {
             let attended = (&x + block.o.forward(&z)?)?;
             let read = if parallel { &x } else { &attended };
             let h = activation.on(&block.up.forward(&block.ffn_norm.forward(read)?)?)?;
-            x = (attended + block.down.forward(&h)?)?;
+            x = run.fed(attended, block.down.forward(&h)?)?;
         }
-        run.state(&x);
+        run.state(&x)?;
         Ok(self.norm.forward(&x)?)
     }
 
     fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
         Ok(self.head.as_ref().map(|head| head.forward(hidden)).transpose()?)
+    }
+
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
+        let block = self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention)?;
+        Some(Output::plain(&block.o))
+    }
+
+    fn last_norm(&self) -> Option<Norm<'_>> {
+        Some(Norm::Layer(&self.norm))
+    }
+
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        Unembedding::plain(&self.head)
     }
 }

@@ -1,6 +1,7 @@
 //! Llama: pre-norm blocks with RMSNorm, rotary embedding, grouped-query attention and a gated feed-forward layer.
 //! (Touvron et al. 2023) Mistral, Qwen2, Qwen3, SmolLM3 and Phi-3 are the same with other options of [`Config`].
 
+use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
 use candle_nn::{Linear, Module, ops};
@@ -11,7 +12,10 @@ use super::decoder_keys::Head;
 use super::keys::Keys;
 use super::layers::{Layers, Windows};
 use super::rotary::{Rotary, Usual};
-use super::{Build, Family, check_eps, check_heads, check_sizes, heads, in_pieces, language_head, linear, prefix};
+use super::{
+    Build, Family, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, in_pieces, language_head, linear,
+    prefix,
+};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -302,7 +306,7 @@ impl Family for Llama {
         let turns = self.config.rotary.turns(run.offset(), ids.len())?;
         let mut x = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         for (layer, block) in self.blocks.iter().enumerate() {
-            if run.skips(layer, &mut x) {
+            if run.skips(layer, &mut x)? {
                 continue;
             }
             let h = ops::rms_norm(&x, &block.attention_norm, eps)?;
@@ -325,13 +329,26 @@ impl Family for Llama {
             }
             x = (x + block.o.forward(&z)?)?;
             let h = ops::rms_norm(&x, &block.ffn_norm, eps)?;
-            x = (x + in_pieces(&h, |h| block.feed_forward(h, activation))?)?;
+            x = run.fed(x, in_pieces(&h, |h| block.feed_forward(h, activation))?)?;
         }
-        run.state(&x);
+        run.state(&x)?;
         Ok(ops::rms_norm(&x, &self.norm, eps)?)
     }
 
     fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
         Ok(self.head.as_ref().map(|head| head.forward(hidden)).transpose()?)
+    }
+
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
+        let block = self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention)?;
+        Some(Output::plain(&block.o))
+    }
+
+    fn last_norm(&self) -> Option<Norm<'_>> {
+        Some(Norm::Rms(&self.norm, self.config.norm_eps))
+    }
+
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        Unembedding::plain(&self.head)
     }
 }

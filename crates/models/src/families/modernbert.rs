@@ -1,6 +1,7 @@
 //! ModernBERT: an encoder with pre-norm blocks, rotary positions and a gated feed-forward net. Most layers see a window
 //! around each token only; those turn with a base of their own. (Warner et al. 2024)
 
+use attnscope_inspect::SiteKind;
 use attnscope_kernel::{Params, Window};
 use candle_core::{Device, Tensor};
 use candle_nn::{LayerNorm, Linear, Module};
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::keys::Keys;
 use super::parts::Widths;
 use super::rotary::{Rotary, Usual};
-use super::{Activation, Build, Family, check_eps, check_sizes, linear, prefix};
+use super::{Activation, Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -232,7 +233,7 @@ impl Family for ModernBert {
         let words = self.words.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         let mut x = self.embedding_norm.forward(&words)?;
         for (layer, block) in self.blocks.iter().enumerate() {
-            if run.skips(layer, &mut x) {
+            if run.skips(layer, &mut x)? {
                 continue;
             }
             let (params, turns) =
@@ -254,7 +255,7 @@ impl Family for ModernBert {
             let gated = (self.config.act.on(&h.narrow(1, 0, ffn)?)? * h.narrow(1, ffn, ffn)?)?;
             x = (x + block.down.forward(&gated)?)?;
         }
-        run.state(&x);
+        run.state(&x)?;
         Ok(self.norm.forward(&x)?)
     }
 
@@ -262,5 +263,18 @@ impl Family for ModernBert {
         let Some(head) = &self.head else { return Ok(None) };
         let h = head.norm.forward(&self.config.head_act.on(&head.dense.forward(hidden)?)?)?;
         Ok(Some(head.words.forward(&h)?))
+    }
+
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
+        let block = self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention)?;
+        Some(Output::plain(&block.o))
+    }
+
+    fn last_norm(&self) -> Option<Norm<'_>> {
+        Some(Norm::Layer(&self.norm))
+    }
+
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        Unembedding::bent(&self.head)
     }
 }

@@ -7,7 +7,7 @@ use candle_nn::{LayerNorm, Linear, Module};
 use serde_json::Value;
 
 use super::keys::Keys;
-use super::{Activation, Head, heads, layer_norm, linear};
+use super::{Activation, Head, Output, heads, layer_norm, linear};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::weights::Weights;
@@ -69,6 +69,11 @@ impl Attention {
         let memory = run.memory()?;
         let (k, v) = memory.keys_and_values(layer, |hidden| self.keys_and_values(hidden))?;
         Ok(self.o.forward(&run.attend_at((SiteKind::Cross, layer), &self.queries(x)?, &k, &v, params)?)?)
+    }
+
+    /// How its heads go back into the stream.
+    pub(crate) fn output(&self) -> Output<'_> {
+        Output::plain(&self.o)
     }
 
     /// What scores are scaled by, 1 / sqrt(head_dim), and nothing more.

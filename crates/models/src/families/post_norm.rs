@@ -6,7 +6,7 @@ use candle_core::Tensor;
 use candle_nn::{LayerNorm, Linear, Module};
 
 use super::parts::{Attention, Widths};
-use super::{Activation, layer_norm, linear};
+use super::{Activation, Output, layer_norm, linear};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::weights::Weights;
@@ -50,6 +50,11 @@ impl Block {
             attention_norm: layer_norm(weights, &full(names.attention_norm), attention.hidden, eps)?,
             net: Net::load(weights, [full(names.up), full(names.down), full(names.norm)], sizes)?,
         })
+    }
+
+    /// How its heads go back into the stream.
+    pub(crate) fn output(&self) -> Output<'_> {
+        self.attention.output()
     }
 
     /// (len, hidden) -> (len, hidden), as the attention `kind` of a layer.

@@ -1,6 +1,7 @@
 //! RoBERTa: BERT's blocks, with positions that are counted from behind the id of padding, padding left aside.
 //! (Liu et al. 2019)
 
+use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::embedding::Embedding;
 use super::keys::Keys;
 use super::parts::{WordHead, WordHeadNames};
 use super::post_norm::{self, Block};
-use super::{Activation, Build, Family, prefix};
+use super::{Activation, Build, Family, Output, Unembedding, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -87,6 +88,14 @@ impl Family for Roberta {
 
     fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
         self.head.as_ref().map(|head| head.logits(hidden)).transpose()
+    }
+
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
+        self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention).map(Block::output)
+    }
+
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        Unembedding::bent(&self.head)
     }
 
     fn types(&self) -> usize {

@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use super::keys::Keys;
 use super::parts::{Attention, Widths, speaking_head};
-use super::{Activation, Build, Encoder, Family, Head, check_eps, check_sizes, language_head, linear};
+use super::{
+    Activation, Build, Encoder, Family, Head, Norm, Output, Unembedding, check_eps, check_sizes, language_head, linear,
+};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -204,7 +206,12 @@ impl T5 {
         if let Some(gate) = block.up.get(1) {
             inner = (inner * gate.forward(&h)?)?;
         }
-        Ok((x + block.down.forward(&inner)?)?)
+        run.fed(x, block.down.forward(&inner)?)
+    }
+
+    /// What last vectors are multiplied by before a head that is the embedding again.
+    fn scale(&self) -> f64 {
+        if self.config.head == Head::Tied { (self.config.attention.hidden as f64).sqrt().recip() } else { 1.0 }
     }
 
     fn layers(&self) -> usize {
@@ -221,21 +228,36 @@ impl Family for T5 {
     fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
         let mut x = self.embed(ids)?;
         for layer in 0..self.config.decoder_layers {
-            if run.skips(layer, &mut x) {
+            if run.skips(layer, &mut x)? {
                 continue;
             }
             x = self.block(&self.decoder, x, SiteKind::SelfAttention, layer, run)?;
             run.passed(self.config.encoder_layers + layer + 1, self.layers())?;
         }
-        run.state(&x);
+        run.state(&x)?;
         self.norm(&x, &self.decoder.norm)
     }
 
     fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
         let Some(head) = &self.head else { return Ok(None) };
-        let scale =
-            if self.config.head == Head::Tied { (self.config.attention.hidden as f64).sqrt().recip() } else { 1.0 };
-        Ok(Some(head.forward(&(hidden * scale)?)?))
+        Ok(Some(head.forward(&(hidden * self.scale())?)?))
+    }
+
+    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
+        let stack = if kind == SiteKind::Encoder { &self.encoder } else { &self.decoder };
+        let block = stack.blocks.get(layer)?;
+        match kind {
+            SiteKind::Cross => block.cross.as_ref().map(|(_, cross)| cross.output()),
+            _ => Some(block.attention.output()),
+        }
+    }
+
+    fn last_norm(&self) -> Option<Norm<'_>> {
+        Some(Norm::Rms(&self.decoder.norm, self.config.eps))
+    }
+
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        Ok(Unembedding { scale: self.scale(), ..Unembedding::plain(&self.head)? })
     }
 
     fn encoder(&self) -> Option<&dyn Encoder> {
