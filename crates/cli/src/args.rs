@@ -2,6 +2,8 @@
 
 mod bench;
 mod export;
+mod generate;
+mod text;
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -13,6 +15,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use export::{ExportArgs, Part};
+pub(crate) use generate::GenerateArgs;
+use text::TextArgs;
 
 /// Look at any attention weight of any head, exactly, at any length.
 ///
@@ -97,6 +101,8 @@ pub(crate) struct Reading {
     /// The same as token ids, the one that begins a text included
     #[arg(long, value_delimiter = ',', value_name = "ID,...", conflicts_with = "target")]
     pub(crate) target_ids: Option<Vec<u32>>,
+    #[command(flatten)]
+    pub(crate) how: TextArgs,
     /// Keep every token of the example from those after it
     #[arg(long, conflicts_with = "bidirectional")]
     pub(crate) causal: bool,
@@ -118,6 +124,15 @@ impl Reading {
 
     /// What to read, if that is said.
     pub(crate) fn prompt(&self) -> anyhow::Result<Option<Prompt>> {
+        self.how.apply(self.as_it_stands()?, false)
+    }
+
+    /// The same for a model that is to go on with it.
+    pub(crate) fn prompt_to_go_on(&self) -> anyhow::Result<Option<Prompt>> {
+        self.how.apply(self.as_it_stands()?, true)
+    }
+
+    fn as_it_stands(&self) -> anyhow::Result<Option<Prompt>> {
         let first = match (self.first()?, &self.second) {
             (Some(Prompt::Text(first)), Some(second)) => Some(Prompt::Pair(first, second.clone())),
             (None, Some(_)) => bail!("--second is read after a first text; give that with --text or --file"),
@@ -271,18 +286,6 @@ pub(crate) struct TraceArgs {
     /// The file to keep the trace in, a .safetensors
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct GenerateArgs {
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-    /// Tokens at most
-    #[arg(long, default_value_t = 64, value_name = "N")]
-    pub(crate) max_tokens: usize,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use attnscope_candle::with_view;
 use attnscope_inspect::{Site, SiteKind, Tensor as Kept};
-use attnscope_kernel::{Forward, Isa, KeyPadding, Params, View, forward};
+use attnscope_kernel::{Isa, KeyPadding, Params, View, forward};
 use candle_core::Tensor;
 
+use crate::cache::Cache;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
+use crate::stitch::Stitch;
 
 /// Which layers' attention a run keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,57 +23,6 @@ pub enum Keep {
     All,
 }
 
-/// Keys and values of the tokens read so far, layer by layer.
-#[derive(Clone, Debug, Default)]
-pub struct Cache {
-    layers: Vec<Layer>,
-    /// What the decoder of an encoder-decoder attends to beside its own text.
-    memory: Option<Arc<Memory>>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Layer {
-    /// (len, kv_heads, head_dim), growing.
-    k: Vec<f32>,
-    /// (len, kv_heads, v_head_dim), growing.
-    v: Vec<f32>,
-    len: usize,
-}
-
-impl Cache {
-    /// The cache of a decoder that has read nothing yet, and attends to what its encoder made of a text.
-    pub fn after(memory: Arc<Memory>) -> Self {
-        Self { layers: Vec::new(), memory: Some(memory) }
-    }
-
-    /// How many tokens it holds.
-    pub fn len(&self) -> usize {
-        self.layers.first().map_or(0, |layer| layer.len)
-    }
-
-    /// The keys, then the values, of one layer's first `len` tokens, as bits: to see whether they have changed.
-    pub fn bits(&self, layer: usize, len: usize) -> Vec<u32> {
-        let Some(cached) = self.layers.get(layer).filter(|cached| cached.len > 0) else { return Vec::new() };
-        let part = |data: &'_ [f32]| data[..data.len() / cached.len * len.min(cached.len)].to_vec();
-        part(&cached.k).into_iter().chain(part(&cached.v)).map(f32::to_bits).collect()
-    }
-
-    /// Forgets all but the first `len` tokens: those of a run that ended early stand in some layers only.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        for layer in self.layers.iter_mut().filter(|layer| layer.len > len) {
-            for data in [&mut layer.k, &mut layer.v] {
-                data.truncate(data.len() / layer.len * len);
-            }
-            layer.len = len;
-        }
-    }
-
-    /// Whether it holds none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
 /// One pass of a text through a model: what it may reuse, what it keeps, and how it tells how far it is.
 pub struct Run<'a> {
     /// Keys and values of earlier tokens; the tokens of this run are added.
@@ -82,6 +33,8 @@ pub struct Run<'a> {
     pub progress: &'a (dyn Fn(usize, usize) -> bool + Sync),
     /// What was kept.
     pub sites: Vec<Site>,
+    /// Where the rows that are read go instead, to be put together with those of other runs on the same cache.
+    pub stitch: Option<&'a mut Stitch>,
     /// Whether no position hears any other: every attention hands over nothing at all.
     pub deaf: bool,
     /// Which sentence each token is of, from 0, for models that tell sentences apart; none where all are of the first.
@@ -102,6 +55,7 @@ impl<'a> Run<'a> {
             keep,
             progress: &|_, _| true,
             sites: Vec::new(),
+            stitch: None,
             deaf: false,
             types: None,
             real: None,
@@ -113,6 +67,18 @@ impl<'a> Run<'a> {
     /// How many tokens came before this run.
     pub(crate) fn offset(&self) -> usize {
         self.cache.as_ref().map_or(0, |cache| cache.len())
+    }
+
+    /// The positions of the run's tokens in their text, where padding has none: it is counted as the token after it. As
+    /// transformers' generation counts them.
+    pub(crate) fn positions(&self, len: usize) -> Vec<u32> {
+        let Some(real) = &self.real else { return (self.offset() as u32..).take(len).collect() };
+        let counted = real.iter().scan(0, |before, real| {
+            let position = *before;
+            *before += u32::from(*real);
+            Some(position)
+        });
+        counted.take(len).collect()
     }
 
     /// Shown by a family the vectors of every token, (len, hidden), before each layer and after the last.
@@ -178,8 +144,8 @@ impl<'a> Run<'a> {
         v: &Tensor,
         params: &Params,
     ) -> Result<Tensor> {
-        let (_, len, q_heads, head_dim) = q.dims4()?;
-        let (_, kv_len, kv_heads, v_dim) = v.dims4()?;
+        let (_, len, q_heads, _) = q.dims4()?;
+        let (_, _, _, v_dim) = v.dims4()?;
         if self.deaf {
             return Ok(Tensor::zeros((len, q_heads * v_dim), q.dtype(), q.device())?);
         }
@@ -189,54 +155,56 @@ impl<'a> Run<'a> {
             real.as_ref().map(|real| Params { key_padding: Some(KeyPadding::new(real.as_slice())), ..params.clone() });
         let params = padded.as_ref().unwrap_or(params);
         let isa = Isa::detect();
-        let keep = self.keep == Keep::All || self.keep == Keep::Only(layer);
-        let on_views = |k: View, v: View| -> Result<(Forward, Option<Site>)> {
-            let (done, kept_q) = with_view(q, |q| (forward(q, k, v, params, isa), keep.then(|| gather(q))))?;
-            let done = done.map_err(attnscope_inspect::Error::from)?;
-            let site = kept_q.map(|kept_q| Site {
+        // What a decoder's text leaves is kept for the tokens to come; what an encoder makes of its text, in the memory.
+        let mut cache = self.cache.as_mut().filter(|_| kind == SiteKind::SelfAttention);
+        let done = with_view(q, |q| {
+            with_view(k, |k| {
+                with_view(v, |v| match &mut cache {
+                    Some(cache) => cache.attend(layer, (q, k, v), params, isa),
+                    None => forward(q, k, v, params, isa),
+                })
+            })
+        })???;
+        let done = done.map_err(attnscope_inspect::Error::from)?;
+        if let Some(stitch) = &mut self.stitch {
+            let across = if kind == SiteKind::Cross { Some((k, v)) } else { None };
+            stitch.add((kind, layer), params, q, across, &done)?;
+        } else if self.keep == Keep::All || self.keep == Keep::Only(layer) {
+            let (k, v) = match &cache {
+                Some(cache) => cache.keys_and_values(layer).map_err(attnscope_inspect::Error::from)?,
+                None => (kept(k)?, kept(v)?),
+            };
+            self.sites.push(Site {
                 kind,
                 layer,
                 params: params.clone(),
-                q: Kept::new(kept_q, [len, q_heads, head_dim]),
-                k: Kept::new(gather(k), [k.shape()[1], kv_heads, head_dim]),
-                v: Kept::new(gather(v), [v.shape()[1], kv_heads, v_dim]),
+                q: kept(q)?,
+                k,
+                v,
                 out: Kept::new(done.out.clone(), [len, q_heads, v_dim]),
-                lse: done.lse.clone().into(),
+                lse: done.lse.into(),
             });
-            Ok((done, site))
-        };
-        // What a decoder's text leaves is kept for the tokens to come; what an encoder makes of its text, in the memory.
-        let (done, site) = match self.cache.as_mut().filter(|_| kind == SiteKind::SelfAttention) {
-            None => with_view(k, |k| with_view(v, |v| on_views(k, v)))???,
-            Some(cache) => {
-                cache.layers.resize_with(cache.layers.len().max(layer + 1), Layer::default);
-                let cached = &mut cache.layers[layer];
-                with_view(k, |k| append(&mut cached.k, k))?;
-                with_view(v, |v| append(&mut cached.v, v))?;
-                cached.len += kv_len;
-                let view = |data, dim| View::new(data, [1, cached.len, kv_heads, dim]);
-                let k = view(&cached.k, head_dim).map_err(attnscope_inspect::Error::from)?;
-                let v = view(&cached.v, v_dim).map_err(attnscope_inspect::Error::from)?;
-                on_views(k, v)?
-            }
-        };
-        self.sites.extend(site);
+        }
         Ok(Tensor::from_vec(done.out, (len, q_heads * v_dim), q.device())?)
     }
 }
 
-/// The numbers of a view of batch 1, contiguous.
-fn gather(view: View) -> Vec<f32> {
-    let mut data = Vec::with_capacity(view.shape().iter().product());
-    append(&mut data, view);
-    data
+/// A (1, len, heads, dim) tensor as a trace keeps it.
+pub(crate) fn kept(tensor: &Tensor) -> Result<Kept> {
+    let (_, len, heads, dim) = tensor.dims4()?;
+    Ok(Kept::new(gather(tensor)?, [len, heads, dim]))
 }
 
-fn append(data: &mut Vec<f32>, view: View) {
-    let [_, len, heads, _] = view.shape();
-    for position in 0..len {
-        for head in 0..heads {
-            data.extend_from_slice(view.row(0, position, head));
+/// The numbers of a (1, len, heads, dim) tensor, contiguous.
+pub(crate) fn gather(tensor: &Tensor) -> Result<Vec<f32>> {
+    Ok(with_view(tensor, |view: View| {
+        let [_, len, heads, dim] = view.shape();
+        let mut data = Vec::with_capacity(len * heads * dim);
+        for position in 0..len {
+            for head in 0..heads {
+                data.extend_from_slice(view.row(0, position, head));
+            }
         }
-    }
+        data
+    })?)
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::Tokenizer;
+use crate::chat::Home;
 use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result, reason};
 use crate::families::{Entry, model_types};
@@ -54,6 +55,7 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
         build,
         weights: Weights::new(path, Folder(tensors)),
         tokenizer,
+        template: Home::Folder(path.to_owned()),
         files,
     })
 }
@@ -107,7 +109,7 @@ fn weight_files(path: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-fn read_json(path: &Path, missing: &str) -> Result<Value> {
+pub(crate) fn read_json(path: &Path, missing: &str) -> Result<Value> {
     let about = fs::metadata(path).map_err(|_| Error::file(path, missing))?;
     if !about.is_file() {
         return Err(Error::file(path, "is no file"));

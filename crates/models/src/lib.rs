@@ -4,7 +4,10 @@
 //! candle does the linear algebra, the attnscope kernel all attention. Nothing here knows of HTTP or pixels.
 
 mod attend;
+mod batch;
+mod cache;
 mod caught;
+mod chat;
 mod checkpoint;
 mod error;
 pub mod families;
@@ -15,16 +18,24 @@ mod gguf_name;
 pub mod lesson;
 mod memory;
 mod model;
+mod sampling;
 mod seq2seq;
 mod source;
+mod stitch;
+mod streamed;
 mod template;
 mod tokenizer;
 mod weights;
 
-pub use attend::{Cache, Keep, Run};
+pub use attend::{Keep, Run};
+pub use batch::Side;
+pub use cache::Cache;
+pub use chat::{Chat, Turn};
 pub use error::Error;
-pub use generate::{Generated, Greedy};
+pub use generate::{Continuation, Ended, Generated};
 pub use memory::Memory;
 pub use model::{Model, Prompt, Reading, Shape};
+pub use sampling::Sampling;
 pub use source::{Ask, DEFAULT_TEXT, Source};
+pub use stitch::Stitch;
 pub use tokenizer::Tokenizer;

@@ -249,8 +249,9 @@ impl Family for Gemma {
         let Config { hidden, q_heads, kv_heads, head_dim, layers, activation, scale, .. } = self.config;
         let eps = self.config.eps as f32;
         let softcap = self.config.softcap.map(|cap| cap as f32);
-        let turns = self.config.rotary.turns(run.offset(), ids.len())?;
-        let window_turns = self.config.window_rotary.turns(run.offset(), ids.len())?;
+        let positions = run.positions(ids.len());
+        let turns = self.config.rotary.turns(&positions)?;
+        let window_turns = self.config.window_rotary.turns(&positions)?;
         let words = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         let mut x = (words * (hidden as f64).sqrt())?;
         for (layer, block) in self.blocks.iter().enumerate() {

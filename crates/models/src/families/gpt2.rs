@@ -137,7 +137,8 @@ impl Family for Gpt2 {
         let Config { hidden, layers, heads, activation, scaled, by_layer, .. } = self.config;
         let head_dim = hidden / heads;
         let words = self.words.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
-        let mut x = (words + self.positions.narrow(0, run.offset(), ids.len())?)?;
+        let positions = Tensor::new(run.positions(ids.len()), &Device::Cpu)?;
+        let mut x = (words + self.positions.index_select(&positions, 0)?)?;
         for (layer, block) in self.blocks.iter().enumerate() {
             run.state(&x);
             let plain = Params::for_head_dim(head_dim);

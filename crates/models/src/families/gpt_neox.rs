@@ -161,7 +161,7 @@ impl Family for GptNeoX {
         let Config { hidden, layers, heads: q_heads, activation, parallel, .. } = self.config;
         let head_dim = hidden / q_heads;
         let params = Params { causal: true, ..Params::for_head_dim(head_dim) };
-        let turns = self.config.rotary.turns(run.offset(), ids.len())?;
+        let turns = self.config.rotary.turns(&run.positions(ids.len()))?;
         let mut x = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         for (layer, block) in self.blocks.iter().enumerate() {
             run.state(&x);

@@ -291,7 +291,7 @@ impl Family for Llama {
     fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
         let Config { q_heads, kv_heads, head_dim, layers, activation, .. } = self.config;
         let eps = self.config.norm_eps as f32;
-        let turns = self.config.rotary.turns(run.offset(), ids.len())?;
+        let turns = self.config.rotary.turns(&run.positions(ids.len()))?;
         let mut x = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         for (layer, block) in self.blocks.iter().enumerate() {
             run.state(&x);
