@@ -16,6 +16,7 @@ mod generate;
 mod gguf;
 mod gguf_name;
 pub mod lesson;
+mod matvec;
 mod memory;
 mod model;
 mod sampling;

@@ -4,13 +4,13 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Linear};
 use serde_json::Value;
 
 use super::keys::Keys;
 use super::parts::{Attention, Widths, speaking_head};
 use super::post_norm::{Net, Sizes};
-use super::{Activation, Build, Encoder, Family, Head, check_sizes, language_head, layer_norm, prefix};
+use super::{Activation, Build, Encoder, Family, Head, Layer, check_sizes, language_head, layer_norm, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;

@@ -3,14 +3,14 @@
 
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Linear};
 use serde_json::Value;
 
 use super::activation::Activation;
 use super::decoder_keys::Head;
 use super::keys::Keys;
 use super::rotary::{Rotary, Usual};
-use super::{Build, Family, check_eps, check_sizes, heads, language_head, layer_norm, linear, prefix};
+use super::{Build, Family, Layer, check_eps, check_sizes, heads, language_head, layer_norm, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;

@@ -3,7 +3,7 @@
 
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{Linear, Module, ops};
+use candle_nn::{Linear, ops};
 use serde_json::Value;
 
 use super::activation::Activation;
@@ -11,7 +11,7 @@ use super::decoder_keys::Head;
 use super::keys::Keys;
 use super::layers::{Layers, Windows};
 use super::rotary::{Rotary, Usual};
-use super::{Build, Family, check_eps, check_heads, check_sizes, heads, language_head, linear, prefix};
+use super::{Build, Family, Layer, check_eps, check_heads, check_sizes, heads, language_head, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;

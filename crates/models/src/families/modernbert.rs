@@ -3,14 +3,14 @@
 
 use attnscope_kernel::{Params, Window};
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Linear};
 use serde_json::Value;
 
 use super::embedding::in_order;
 use super::keys::Keys;
 use super::parts::Widths;
 use super::rotary::{Rotary, Usual};
-use super::{Activation, Build, Family, check_eps, check_sizes, linear, prefix};
+use super::{Activation, Build, Family, Layer, check_eps, check_sizes, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
