@@ -3,6 +3,7 @@
 mod bench;
 mod export;
 mod generate;
+mod knockout;
 mod text;
 
 use std::io::Read;
@@ -16,6 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use bench::BenchArgs;
 pub(crate) use export::{ExportArgs, Part};
 pub(crate) use generate::GenerateArgs;
+pub(crate) use knockout::{Head, KnockoutArgs, Scanned};
 use text::TextArgs;
 
 /// Look at any attention weight of any head, exactly, at any length.
@@ -51,6 +53,7 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Go on with a text, one token after another
     Generate(GenerateArgs),
+    Knockout(KnockoutArgs),
     /// List the families of models that can be opened
     Models(ModelsArgs),
     /// Measure the kernel against this machine's own limits

@@ -5,6 +5,7 @@ pub(crate) mod cell;
 pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod heads;
+pub(crate) mod knockout;
 pub(crate) mod models;
 pub(crate) mod row;
 pub(crate) mod show;

@@ -40,6 +40,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Trace(args) => commands::trace::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Generate(args) => commands::generate::run(args),
+        Command::Knockout(args) => commands::knockout::run(args),
         Command::Models(args) => commands::models::run(args),
         Command::Bench(args) => commands::bench::run(args),
         Command::Completions { shell } => {

@@ -83,6 +83,16 @@ impl Trace {
         Ok(trace)
     }
 
+    /// The same trace with these attentions, in the place of any that it has.
+    ///
+    /// # Errors
+    /// If the pieces of a site do not fit each other, or do not fit the tokens.
+    pub fn with_sites(self, sites: Vec<Site>) -> Result<Self, Error> {
+        let trace = Self { sites, ..self };
+        trace.check()?;
+        Ok(trace)
+    }
+
     /// The tokens that ask, one a row of a map.
     pub fn query_tokens(&self, kind: SiteKind) -> &[Token] {
         match (kind, &self.encoder) {

@@ -1,5 +1,6 @@
 //! The one place where every family's attention passes through: cache, kernel, trace.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use attnscope_candle::with_view;
@@ -9,6 +10,7 @@ use candle_core::Tensor;
 
 use crate::cache::Cache;
 use crate::error::{Error, Result};
+use crate::intervene::{Interventions, Sizes};
 use crate::memory::Memory;
 use crate::stitch::Stitch;
 
@@ -35,8 +37,8 @@ pub struct Run<'a> {
     pub sites: Vec<Site>,
     /// Where the rows that are read go instead, to be put together with those of other runs on the same cache.
     pub stitch: Option<&'a mut Stitch>,
-    /// Whether no position hears any other: every attention hands over nothing at all.
-    pub deaf: bool,
+    /// What it does otherwise than its model would.
+    pub interventions: &'a Interventions,
     /// Which sentence each token is of, from 0, for models that tell sentences apart; none where all are of the first.
     pub types: Option<Vec<u32>>,
     /// Which tokens are no padding; none where all are. Without a cache only.
@@ -45,6 +47,8 @@ pub struct Run<'a> {
     pub memory: Option<Arc<Memory>>,
     /// Where the vectors of every token before each layer, and after the last, are kept: (len, hidden) each.
     pub states: Option<&'a mut Vec<Tensor>>,
+    /// A layer to begin at, and the vectors before it, (len, hidden), of an earlier run on the same tokens. Without a cache only.
+    pub resume: Option<(usize, Tensor)>,
 }
 
 impl<'a> Run<'a> {
@@ -56,11 +60,12 @@ impl<'a> Run<'a> {
             progress: &|_, _| true,
             sites: Vec::new(),
             stitch: None,
-            deaf: false,
+            interventions: Interventions::NONE,
             types: None,
             real: None,
             memory: None,
             states: None,
+            resume: None,
         }
     }
 
@@ -81,7 +86,26 @@ impl<'a> Run<'a> {
         counted.take(len).collect()
     }
 
-    /// Shown by a family the vectors of every token, (len, hidden), before each layer and after the last.
+    /// How many queries of an attention came in earlier runs; none in a run without a cache, which reads a whole text.
+    fn before(&self, kind: SiteKind, layer: usize, len: usize) -> Option<usize> {
+        let read = self.cache.as_ref()?.read(layer);
+        // Across, a layer attends after it has taken this run's tokens into its cache.
+        Some(if kind == SiteKind::Cross { read.saturating_sub(len) } else { read })
+    }
+
+    /// Shown by a family the vectors of every token, (len, hidden), before each layer. Whether to pass that layer over, because
+    /// the run begins at a later one: the vectors there are then put in the place of `x`.
+    pub(crate) fn skips(&mut self, layer: usize, x: &mut Tensor) -> bool {
+        match &self.resume {
+            Some((first, _)) if layer < *first => return true,
+            Some((first, state)) if layer == *first => *x = state.clone(),
+            _ => {}
+        }
+        self.state(x);
+        false
+    }
+
+    /// Shown by a family the vectors after the last layer.
     pub(crate) fn state(&mut self, x: &Tensor) {
         if let Some(states) = &mut self.states {
             states.push(x.clone());
@@ -145,46 +169,60 @@ impl<'a> Run<'a> {
         params: &Params,
     ) -> Result<Tensor> {
         let (_, len, q_heads, _) = q.dims4()?;
-        let (_, _, _, v_dim) = v.dims4()?;
-        if self.deaf {
-            return Ok(Tensor::zeros((len, q_heads * v_dim), q.dtype(), q.device())?);
-        }
+        let (_, own_len, _, v_dim) = v.dims4()?;
         let memory = if kind == SiteKind::Cross { Some(self.memory()?) } else { None };
-        let real = memory.as_ref().map_or(&self.real, |memory| memory.real());
-        let padded =
-            real.as_ref().map(|real| Params { key_padding: Some(KeyPadding::new(real.as_slice())), ..params.clone() });
-        let params = padded.as_ref().unwrap_or(params);
+        let real = memory.as_ref().map_or(&self.real, |memory| memory.real()).as_ref();
+        let before = self.before(kind, layer, len);
+        let (here, own) = (self.interventions.here(kind, layer), self.real.as_deref());
         let isa = Isa::detect();
         // What a decoder's text leaves is kept for the tokens to come; what an encoder makes of its text, in the memory.
         let mut cache = self.cache.as_mut().filter(|_| kind == SiteKind::SelfAttention);
+        let kv_len = own_len + cache.as_ref().map_or(0, |cache| cache.read(layer));
+        let sizes = Sizes { len, kv_len, heads: q_heads, before };
+        let mut params = Cow::Borrowed(params);
+        if let Some(real) = real {
+            params.to_mut().key_padding = Some(KeyPadding::new(real.as_slice()));
+        }
+        for cut in here.cuts(sizes)? {
+            params.to_mut().knockouts.push(cut);
+        }
         let done = with_view(q, |q| {
             with_view(k, |k| {
                 with_view(v, |v| match &mut cache {
-                    Some(cache) => cache.attend(layer, (q, k, v), params, isa),
-                    None => forward(q, k, v, params, isa),
+                    Some(cache) => cache.attend(layer, (q, k, v), &params, isa),
+                    None => forward(q, k, v, &params, isa),
                 })
             })
         })???;
-        let done = done.map_err(attnscope_inspect::Error::from)?;
+        let mut done = done.map_err(attnscope_inspect::Error::from)?;
+        let all = |cache: &Option<&mut &mut Cache>| match cache {
+            Some(cache) => Ok(cache.keys_and_values(layer).map_err(attnscope_inspect::Error::from)?),
+            None => Ok::<_, Error>((kept(k)?, kept(v)?)),
+        };
+        if here.has_patterns() {
+            let (_, values) = all(&cache)?;
+            let shape = [1, values.shape[0], values.shape[1], values.shape[2]];
+            let values = View::new(&values.data, shape).map_err(attnscope_inspect::Error::from)?;
+            here.patch(&mut done.out, values, &params, sizes)?;
+        }
         if let Some(stitch) = &mut self.stitch {
             let across = if kind == SiteKind::Cross { Some((k, v)) } else { None };
-            stitch.add((kind, layer), params, q, across, &done)?;
+            stitch.add((kind, layer), &params, q, across, &done)?;
         } else if self.keep == Keep::All || self.keep == Keep::Only(layer) {
-            let (k, v) = match &cache {
-                Some(cache) => cache.keys_and_values(layer).map_err(attnscope_inspect::Error::from)?,
-                None => (kept(k)?, kept(v)?),
-            };
-            self.sites.push(Site {
+            let (k, v) = all(&cache)?;
+            let site = Site {
                 kind,
                 layer,
-                params: params.clone(),
+                params: params.into_owned(),
                 q: kept(q)?,
                 k,
                 v,
                 out: Kept::new(done.out.clone(), [len, q_heads, v_dim]),
                 lse: done.lse.into(),
-            });
+            };
+            self.sites.push(here.patched(site, sizes));
         }
+        here.average(&mut done.out, own, sizes)?;
         Ok(Tensor::from_vec(done.out, (len, q_heads * v_dim), q.device())?)
     }
 }

@@ -27,7 +27,12 @@ impl Cache {
 
     /// How many tokens it holds.
     pub fn len(&self) -> usize {
-        self.layer(0).map_or(0, KvCache::len)
+        self.read(0)
+    }
+
+    /// How many tokens one of its layers has read.
+    pub(crate) fn read(&self, layer: usize) -> usize {
+        self.layer(layer).map_or(0, KvCache::len)
     }
 
     /// Whether it holds none.

@@ -125,6 +125,9 @@ pub(crate) trait Encoder {
 
     /// Its number of layers.
     fn layers(&self) -> usize;
+
+    /// Query heads of each.
+    fn heads(&self) -> usize;
 }
 
 /// A linear layer: `{name}.weight` (out, inp), and `{name}.bias` (out) where there is one. A bias that the configuration does

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::attend::{Keep, Run};
 use crate::cache::Cache;
 use crate::error::{Error, Result};
+use crate::intervene::Interventions;
 use crate::model::{Model, Prompt};
 
 /// Asked between the steps of a longer answer: whether to go on.
@@ -117,17 +118,17 @@ impl Model {
         other[position] = self.tokenizer().one(&format!("{blank}{}", replacement.trim())).ok_or_else(|| {
             Error::Text(format!("{replacement:?} is not one token of this model; try a short, common word"))
         })?;
-        let change = |deaf: bool| -> Result<Vec<f32>> {
+        let change = |interventions: &Interventions| -> Result<Vec<f32>> {
             let run = |ids: &[u32]| -> Result<Tensor> {
-                self.hidden(ids, &mut Run { progress: going, deaf, ..Run::keeping(Keep::Nothing) })
+                self.hidden(ids, &mut Run { progress: going, interventions, ..Run::keeping(Keep::Nothing) })
             };
             let difference = (run(&ids)? - run(&other)?)?.abs()?;
             Ok(difference.max(1)?.to_vec1()?)
         };
         Ok(Cut {
             replaced_by: replacement.trim().to_owned(),
-            with_attention: change(false)?,
-            without_attention: change(true)?,
+            with_attention: change(Interventions::NONE)?,
+            without_attention: change(&self.without_attention())?,
             tokens,
         })
     }

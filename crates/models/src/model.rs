@@ -13,6 +13,7 @@ use crate::checkpoint::{self, Checkpoint};
 use crate::error::{Error, Result};
 use crate::families::{Entry, Family};
 use crate::gguf_name;
+use crate::intervene::Interventions;
 
 /// Said where there are no ids.
 const NOTHING: &str = "there is no token to read";
@@ -230,20 +231,7 @@ impl Model {
         keep: Keep,
         progress: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<Trace> {
-        if self.family.encoder().is_some() {
-            return self.trace_halves(prompt, keep, progress);
-        }
-        if matches!(prompt, Prompt::Halves { .. }) {
-            let name = &self.name;
-            return Err(Error::Text(format!(
-                "{name} has no encoder and decoder: it reads one text; leave out --target"
-            )));
-        }
-        let Reading { ids, types, real } = self.reading(prompt)?;
-        let mut run = Run { progress, types, real, ..Run::keeping(keep) };
-        self.hidden(&ids, &mut run)?;
-        let tokens = self.tokenizer.tokens(&ids);
-        Ok(Trace::new(self.about(), self.text_of(prompt, &ids)?, tokens, run.sites)?)
+        self.trace_with(&self.texts(prompt, progress)?, Interventions::NONE, keep, progress)
     }
 
     /// That what is known of tokens is known of each, and means something to this model.
@@ -291,16 +279,26 @@ impl Model {
         if ids.is_empty() {
             return Err(Error::Text(NOTHING.to_owned()));
         }
-        let (before, Shape { context, causal, .. }) = (run.offset(), self.shape());
+        let (before, Shape { context, causal, layers, .. }) = (run.offset(), self.shape());
         if before + ids.len() > context {
             return Err(too_long(before + ids.len(), context));
         }
-        if run.cache.is_some() && (!causal || run.deaf || run.real.is_some() || matches!(run.keep, Keep::Only(_))) {
-            let why =
-                "a cache serves causal models only, in runs through all layers with all their attention and no padding";
+        let partly = run.real.is_some() || run.resume.is_some() || matches!(run.keep, Keep::Only(_));
+        if run.cache.is_some() && (!causal || partly) {
+            let why = "a cache serves causal models only, in runs through all layers and with no padding";
             return Err(Error::Text(why.to_owned()));
         }
+        if let Some((layer, state)) = &run.resume
+            && (*layer >= layers || state.dims().first() != Some(&ids.len()))
+        {
+            let (got, last) = (state.dims(), layers - 1);
+            return Err(Error::Text(format!(
+                "a run can begin at layers 0 to {last} with a vector for each of {} tokens, not at {layer} with {got:?}",
+                ids.len()
+            )));
+        }
         self.check_known(ids.len(), run)?;
+        run.interventions.check(self)?;
         let hidden = self.family.hidden(ids, run);
         if let (Err(_), Some(cache)) = (&hidden, &mut run.cache) {
             cache.truncate(before);

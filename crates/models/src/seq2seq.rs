@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attnscope_inspect::{Read, Site, Trace};
+use attnscope_inspect::{Read, Site};
 
 use crate::attend::{Keep, Run};
 use crate::cache::Cache;
@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::generate::likeliest;
 use crate::memory::Memory;
 use crate::model::{Model, Prompt, Reading};
+use crate::texts::Progress;
 
 /// What the decoder reads at most where no text is given for it: so much of what the model itself would say.
 const SAID: usize = 48;
@@ -35,6 +36,7 @@ impl Model {
         };
         self.check_ids(ids)?;
         self.check_known(ids.len(), run)?;
+        run.interventions.check(self)?;
         let hidden = encoder.encode(ids, run)?;
         Ok(Arc::new(Memory::new(hidden, run.real.clone())))
     }
@@ -65,7 +67,7 @@ impl Model {
     }
 
     /// The ids of a text for the decoder.
-    fn decoder_ids(&self, prompt: &Prompt) -> Result<Vec<u32>> {
+    pub(crate) fn decoder_ids(&self, prompt: &Prompt) -> Result<Vec<u32>> {
         let ids = match prompt {
             Prompt::Ids(ids) => ids.clone(),
             Prompt::Text(text) => {
@@ -88,38 +90,10 @@ impl Model {
         start.into_iter().chain(ids).collect()
     }
 
-    /// Reads a prompt with both halves and keeps their attention. Where there is nothing for the decoder, it reads what the
-    /// model itself would say.
-    pub(crate) fn trace_halves(
-        &self,
-        prompt: &Prompt,
-        keep: Keep,
-        progress: &(dyn Fn(usize, usize) -> bool + Sync),
-    ) -> Result<Trace> {
-        let (first, second) = match prompt {
-            Prompt::Halves { encoder, decoder } => (&**encoder, Some(&**decoder)),
-            first => (first, None),
-        };
-        let Reading { ids: asked, types, real } = self.reading(first)?;
-        let mut reading = Run { progress, types, real, ..Run::keeping(keep) };
-        let memory = self.encode(&asked, &mut reading)?;
-        let ids = match second {
-            Some(prompt) => self.decoder_ids(prompt)?,
-            None => self.said(memory.clone(), progress)?,
-        };
-        let mut run = Run { progress, memory: Some(memory), ..Run::keeping(keep) };
-        self.hidden(&ids, &mut run)?;
-        let text = match second {
-            Some(prompt) => self.text_of(prompt, &ids)?,
-            None => self.tokenizer().decode(&ids)?,
-        };
-        let sites = reading.sites.into_iter().chain(run.sites).collect();
-        let encoder = Read { text: self.text_of(first, &asked)?, tokens: self.tokenizer().tokens(&asked) };
-        Ok(Trace::new(self.about(), text, self.tokenizer().tokens(&ids), sites)?.with_encoder(encoder)?)
-    }
-
     /// The start mark, and after it the likeliest tokens; the mark alone where there is no language head.
-    fn said(&self, memory: Arc<Memory>, progress: &(dyn Fn(usize, usize) -> bool + Sync)) -> Result<Vec<u32>> {
+    pub(crate) fn said(&self, Reading { ids, types, real }: &Reading, progress: Progress) -> Result<Vec<u32>> {
+        let (types, real) = (types.clone(), real.clone());
+        let memory = self.encode(ids, &mut Run { progress, types, real, ..Run::keeping(Keep::Nothing) })?;
         let mut ids: Vec<u32> = self.family.encoder().map(|encoder| encoder.start()).into_iter().collect();
         let probe = memory.hidden().narrow(0, 0, 1)?;
         if self.family.logits(&probe)?.is_none() {

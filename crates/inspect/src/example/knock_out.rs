@@ -1,9 +1,9 @@
 //! One query kept from one key of the worked example.
 
-use attnscope_kernel::{Isa, Params, Recall, View, forward};
+use attnscope_kernel::{Isa, Knockout, Params, Recall, View, forward};
 use serde::Deserialize;
 
-use super::{Setting, Worked, product, sum};
+use super::{Example, Matrix, Setting, Worked, product, rows, sum};
 use crate::Error;
 
 /// A query and the key that is hidden from it.
@@ -14,6 +14,22 @@ pub struct KnockOut {
     pub query: usize,
     /// The key it no longer sees.
     pub key: usize,
+}
+
+impl Example {
+    /// What each token's vector becomes, x + z W_O, with cells cut out: each (query, key), where none is every one.
+    ///
+    /// # Errors
+    /// If a rule names a query or a key that is not there.
+    pub fn outputs(&self, causal: bool, cuts: &[(Option<usize>, Option<usize>)]) -> Result<Matrix, Error> {
+        let site = self.site(&Setting { causal, ..Setting::default() })?;
+        let knockouts = cuts.iter().map(|&(query, key)| Knockout { head: None, query, key }).collect();
+        let params = Params { knockouts, ..site.params.clone() };
+        let done = forward(site.q.view()?, site.k.view()?, site.v.view()?, &params, Isa::detect())?;
+        let exact: Vec<f64> = done.out.iter().map(|x| f64::from(*x)).collect();
+        let back = product(&rows(&exact, site.v_head_dim()), &self.w_o);
+        Ok(self.x.iter().zip(&back).map(|(x, back)| sum(x, back)).collect())
+    }
 }
 
 impl Worked {

@@ -146,7 +146,9 @@ impl Family for Albert {
         let mut x = self.widen.forward(&self.embedding.of(ids, &in_order(ids.len()), run)?)?;
         let layers = self.shape().layers;
         for layer in 0..layers {
-            run.state(&x);
+            if run.skips(layer, &mut x) {
+                continue;
+            }
             let (round, inner) = (layer / self.config.inner, layer % self.config.inner);
             let block = &self.groups[self.config.group(round)][inner];
             x = block.forward(&x, SiteKind::SelfAttention, layer, run)?;

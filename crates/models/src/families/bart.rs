@@ -198,7 +198,9 @@ impl Family for Bart {
     fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
         let mut x = self.decoder.placed(&self.embed(ids)?, run.offset())?;
         for (layer, block) in self.decoder.blocks.iter().enumerate() {
-            run.state(&x);
+            if run.skips(layer, &mut x) {
+                continue;
+            }
             x = block.forward(&x, SiteKind::SelfAttention, layer, run)?;
             run.passed(self.config.encoder.0 + layer + 1, self.layers())?;
         }
@@ -231,5 +233,9 @@ impl Encoder for Bart {
 
     fn layers(&self) -> usize {
         self.config.encoder.0
+    }
+
+    fn heads(&self) -> usize {
+        self.config.encoder.1.attention.heads
     }
 }

@@ -140,7 +140,9 @@ impl Family for Bert {
 /// One block after another, a layer each.
 pub(super) fn through(blocks: &[Block], mut x: Tensor, run: &mut Run) -> Result<Tensor> {
     for (layer, block) in blocks.iter().enumerate() {
-        run.state(&x);
+        if run.skips(layer, &mut x) {
+            continue;
+        }
         x = block.forward(&x, SiteKind::SelfAttention, layer, run)?;
         if !run.layer_done(layer, blocks.len())? {
             break;

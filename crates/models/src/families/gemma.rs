@@ -255,7 +255,9 @@ impl Family for Gemma {
         let words = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         let mut x = (words * (hidden as f64).sqrt())?;
         for (layer, block) in self.blocks.iter().enumerate() {
-            run.state(&x);
+            if run.skips(layer, &mut x) {
+                continue;
+            }
             let h = ops::rms_norm(&x, &block.before_attention, eps)?;
             let mut q = heads(&block.q, &h, q_heads, head_dim)?;
             let mut k = heads(&block.k, &h, kv_heads, head_dim)?;

@@ -140,7 +140,9 @@ impl Family for Gpt2 {
         let positions = Tensor::new(run.positions(ids.len()), &Device::Cpu)?;
         let mut x = (words + self.positions.index_select(&positions, 0)?)?;
         for (layer, block) in self.blocks.iter().enumerate() {
-            run.state(&x);
+            if run.skips(layer, &mut x) {
+                continue;
+            }
             let plain = Params::for_head_dim(head_dim);
             let scale = if scaled { plain.scale } else { 1.0 };
             let scale = if by_layer { scale / (layer + 1) as f32 } else { scale };

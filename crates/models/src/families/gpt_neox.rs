@@ -164,7 +164,9 @@ impl Family for GptNeoX {
         let turns = self.config.rotary.turns(&run.positions(ids.len()))?;
         let mut x = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         for (layer, block) in self.blocks.iter().enumerate() {
-            run.state(&x);
+            if run.skips(layer, &mut x) {
+                continue;
+            }
             let h = block.attention_norm.forward(&x)?;
             let [q, k, v] = &block.qkv;
             let q = turns.apply(&heads(q, &h, q_heads, head_dim)?)?;

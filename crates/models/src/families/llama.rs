@@ -294,7 +294,9 @@ impl Family for Llama {
         let turns = self.config.rotary.turns(&run.positions(ids.len()))?;
         let mut x = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         for (layer, block) in self.blocks.iter().enumerate() {
-            run.state(&x);
+            if run.skips(layer, &mut x) {
+                continue;
+            }
             let h = ops::rms_norm(&x, &block.attention_norm, eps)?;
             let mut q = heads(&block.q, &h, q_heads, head_dim)?;
             let mut k = heads(&block.k, &h, kv_heads, head_dim)?;

@@ -234,7 +234,9 @@ impl Family for ModernBert {
         let words = self.words.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         let mut x = self.embedding_norm.forward(&words)?;
         for (layer, block) in self.blocks.iter().enumerate() {
-            run.state(&x);
+            if run.skips(layer, &mut x) {
+                continue;
+            }
             let (params, turns) =
                 if self.config.global.has(layer) { (&everywhere, &global) } else { (&around, &local) };
             let h = match &block.attention_norm {

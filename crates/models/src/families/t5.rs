@@ -221,7 +221,9 @@ impl Family for T5 {
     fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
         let mut x = self.embed(ids)?;
         for layer in 0..self.config.decoder_layers {
-            run.state(&x);
+            if run.skips(layer, &mut x) {
+                continue;
+            }
             x = self.block(&self.decoder, x, SiteKind::SelfAttention, layer, run)?;
             run.passed(self.config.encoder_layers + layer + 1, self.layers())?;
         }
@@ -257,5 +259,9 @@ impl Encoder for T5 {
 
     fn layers(&self) -> usize {
         self.config.encoder_layers
+    }
+
+    fn heads(&self) -> usize {
+        self.config.attention.heads
     }
 }
