@@ -17,12 +17,20 @@ pub struct Cache {
     layers: Vec<Option<KvCache>>,
     /// What the decoder of an encoder-decoder attends to beside its own text.
     pub(crate) memory: Option<Arc<Memory>>,
+    /// Whether layers with windows forget what no later token will see.
+    slides: bool,
 }
 
 impl Cache {
     /// The cache of a decoder that has read nothing yet, and attends to what its encoder made of a text.
     pub fn after(memory: Arc<Memory>) -> Self {
-        Self { layers: Vec::new(), memory: Some(memory) }
+        Self { memory: Some(memory), ..Self::default() }
+    }
+
+    /// The same cache, in which layers with windows forget what no later token will see, where these come one by one. It
+    /// keeps no keys for a trace, and takes back no run.
+    pub(crate) fn forgetting(self) -> Self {
+        Self { slides: true, ..self }
     }
 
     /// How many tokens it holds.
@@ -56,7 +64,7 @@ impl Cache {
     /// Forgets all but the first `len` tokens: those of a run that ended early stand in some layers only.
     pub(crate) fn truncate(&mut self, len: usize) {
         for layer in &mut self.layers {
-            // Nothing slides out of it, so all of them are there.
+            // Of one that forgets, they may be gone.
             if let Some(cached) = layer.as_mut().filter(|cached| cached.len() > len)
                 && cached.truncate(len).is_err()
             {
@@ -82,7 +90,11 @@ impl Cache {
         if self.layers.len() <= layer {
             self.layers.resize(layer + 1, None);
         }
-        let empty = || KvCache::new([1, kv_heads, head_dim, v.shape()[3]]);
+        let shape = [1, kv_heads, head_dim, v.shape()[3]];
+        let empty = || match params.window.filter(|_| self.slides) {
+            Some(window) => KvCache::sliding(shape, window.left.saturating_add(1)),
+            None => KvCache::new(shape),
+        };
         let place = &mut self.layers[layer];
         let cached = match place {
             Some(cached) => cached,
@@ -116,5 +128,33 @@ impl Cache {
 
     fn layer(&self, layer: usize) -> Option<&KvCache> {
         self.layers.get(layer)?.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use attnscope_kernel::{Isa, Params, View, Window};
+
+    use super::Cache;
+
+    /// What token after token leaves in two caches is the same; the one that forgets stays as large as its window.
+    #[test]
+    fn what_no_later_token_sees_is_forgotten() {
+        let (dim, isa) = (4, Isa::detect());
+        let params = Params { causal: true, window: Some(Window { left: 19, right: 0 }), ..Params::for_head_dim(dim) };
+        let (mut all, mut some) = (Cache::default(), Cache::default().forgetting());
+        let mut largest = 0;
+        for token in 0..700 {
+            let x: Vec<f32> = (0..2 * dim).map(|i| ((token * 8 + i) as f32 * 0.37).sin()).collect();
+            let kv = View::new(&x[..dim], [1, 1, 1, dim]).unwrap();
+            let q = View::new(&x, [1, 1, 2, dim]).unwrap();
+            let done = [&mut all, &mut some].map(|cache| cache.attend(0, (q, kv, kv), &params, isa).unwrap());
+            for (a, b) in done[0].out.iter().zip(&done[1].out) {
+                assert!((a - b).abs() < 1e-6, "{token}");
+            }
+            largest = largest.max(some.bytes());
+        }
+        assert_eq!((all.len(), some.len()), (700, 700));
+        assert!(largest * 2 < all.bytes(), "{largest} of {}", all.bytes());
     }
 }

@@ -137,6 +137,9 @@ impl Model {
         let seed = chooser.seed();
         let start = Instant::now();
         let mut begun = self.begin(prompt, if stitch.is_some() { Keep::All } else { Keep::Nothing })?;
+        if stitch.is_none() {
+            begun.cache = begun.cache.forgetting();
+        }
         let room = self.shape().context - begun.ids.len();
         let mut streamed = Streamed::after(self.tokenizer(), &begun.ids, &sampling.stop)?;
         let (mut read, mut unread) = (begun.ids.clone(), begun.ids.clone());
