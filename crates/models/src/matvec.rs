@@ -54,11 +54,11 @@ fn run<S: Simd, const N: usize>(simd: S, matrix: &[f32], vectors: &[f32], inp: u
             let vectors: [&[f32]; N] = std::array::from_fn(|n| &vectors[n * inp..(n + 1) * inp]);
             for (matrix, products) in matrix.chunks(ROWS * inp).zip(products.chunks_mut(ROWS * N)) {
                 if matrix.len() == ROWS * inp {
-                    products.copy_from_slice(&rows::<S, N, ROWS>(simd, matrix, vectors).as_flattened());
+                    products.copy_from_slice(rows::<S, N, ROWS>(simd, matrix, vectors).as_flattened());
                     continue;
                 }
                 for (row, products) in matrix.chunks(inp).zip(products.chunks_mut(N)) {
-                    products.copy_from_slice(&rows::<S, N, 1>(simd, row, vectors).as_flattened());
+                    products.copy_from_slice(rows::<S, N, 1>(simd, row, vectors).as_flattened());
                 }
             }
         },
