@@ -2,8 +2,10 @@
 
 mod bench;
 mod export;
+mod generate;
 mod knockout;
 mod readings;
+mod text;
 mod truncate;
 
 use std::io::Read;
@@ -16,8 +18,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use export::{ExportArgs, Part};
+pub(crate) use generate::GenerateArgs;
 pub(crate) use knockout::{Head, KnockoutArgs, Scanned};
 pub(crate) use readings::{By, HeadReadings, LensArgs, RolloutArgs};
+use text::TextArgs;
 
 /// Look at any attention weight of any head, exactly, at any length.
 ///
@@ -112,6 +116,8 @@ pub(crate) struct Reading {
     /// Read only the beginning of a text that is longer than the model reads
     #[arg(long)]
     pub(crate) truncate: bool,
+    #[command(flatten)]
+    pub(crate) how: TextArgs,
     /// Keep every token of the example from those after it
     #[arg(long, conflicts_with = "bidirectional")]
     pub(crate) causal: bool,
@@ -133,6 +139,15 @@ impl Reading {
 
     /// What to read, if that is said.
     pub(crate) fn prompt(&self) -> anyhow::Result<Option<Prompt>> {
+        self.how.apply(self.as_it_stands()?, false)
+    }
+
+    /// The same for a model that is to go on with it.
+    pub(crate) fn prompt_to_go_on(&self) -> anyhow::Result<Option<Prompt>> {
+        self.how.apply(self.as_it_stands()?, true)
+    }
+
+    fn as_it_stands(&self) -> anyhow::Result<Option<Prompt>> {
         let first = match (self.first()?, &self.second) {
             (Some(Prompt::Text(first)), Some(second)) => Some(Prompt::Pair(first, second.clone())),
             (None, Some(_)) => bail!("--second is read after a first text; give that with --text or --file"),
@@ -291,18 +306,6 @@ pub(crate) struct TraceArgs {
     /// The file to keep the trace in, a .safetensors
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct GenerateArgs {
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-    /// Tokens at most
-    #[arg(long, default_value_t = 64, value_name = "N")]
-    pub(crate) max_tokens: usize,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

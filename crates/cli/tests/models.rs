@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{attnscope, fails, json, model, numbers, printed};
+use common::{attnscope, fails, json, model, numbers, printed, text};
 use tempfile::TempDir;
 
 const SMOLLM2: &str = "smollm2-135m-instruct.Q4_1.gguf";
@@ -15,8 +15,8 @@ const TEXT: &str = "The robot carried the patient because it was tired. The doct
 #[test]
 fn smollm2_knows_the_capital_of_france() {
     let Some(model) = model(SMOLLM2) else { return };
-    let said = printed(&["generate", &model, "--prompt", "The capital of France is", "--max-tokens", "1"]);
-    assert_eq!(said, " Paris\n");
+    let args = ["generate", &model, "--prompt", "The capital of France is", "--max-tokens", "1"];
+    assert_eq!(text(attnscope(&args).output().unwrap().stdout), " Paris\n");
     let answer = json(&["generate", &model, "--prompt", "The capital of France is", "--max-tokens", "1"]);
     assert_eq!(answer["text"], " Paris");
     assert_eq!((answer["prompt_ids"].as_array().unwrap().len(), answer["ids"].as_array().unwrap().len()), (5, 1));

@@ -9,9 +9,11 @@ use attnscope_kernel::{Isa, KeyPadding, Params, View, forward};
 use candle_core::Tensor;
 use rayon::prelude::*;
 
+use crate::cache::Cache;
 use crate::error::{Error, Result};
 use crate::intervene::{Interventions, Sizes};
 use crate::memory::Memory;
+use crate::stitch::Stitch;
 use crate::stream::Stream;
 
 /// Which layers' attention a run keeps.
@@ -25,57 +27,6 @@ pub enum Keep {
     All,
 }
 
-/// Keys and values of the tokens read so far, layer by layer.
-#[derive(Clone, Debug, Default)]
-pub struct Cache {
-    layers: Vec<Layer>,
-    /// What the decoder of an encoder-decoder attends to beside its own text.
-    memory: Option<Arc<Memory>>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Layer {
-    /// (len, kv_heads, head_dim), growing.
-    k: Vec<f32>,
-    /// (len, kv_heads, v_head_dim), growing.
-    v: Vec<f32>,
-    len: usize,
-}
-
-impl Cache {
-    /// The cache of a decoder that has read nothing yet, and attends to what its encoder made of a text.
-    pub fn after(memory: Arc<Memory>) -> Self {
-        Self { layers: Vec::new(), memory: Some(memory) }
-    }
-
-    /// How many tokens it holds.
-    pub fn len(&self) -> usize {
-        self.layers.first().map_or(0, |layer| layer.len)
-    }
-
-    /// The keys, then the values, of one layer's first `len` tokens, as bits: to see whether they have changed.
-    pub fn bits(&self, layer: usize, len: usize) -> Vec<u32> {
-        let Some(cached) = self.layers.get(layer).filter(|cached| cached.len > 0) else { return Vec::new() };
-        let part = |data: &'_ [f32]| data[..data.len() / cached.len * len.min(cached.len)].to_vec();
-        part(&cached.k).into_iter().chain(part(&cached.v)).map(f32::to_bits).collect()
-    }
-
-    /// Forgets all but the first `len` tokens: those of a run that ended early stand in some layers only.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        for layer in self.layers.iter_mut().filter(|layer| layer.len > len) {
-            for data in [&mut layer.k, &mut layer.v] {
-                data.truncate(data.len() / layer.len * len);
-            }
-            layer.len = len;
-        }
-    }
-
-    /// Whether it holds none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
 /// One pass of a text through a model: what it may reuse, what it keeps, and how it tells how far it is.
 pub struct Run<'a> {
     /// Keys and values of earlier tokens; the tokens of this run are added.
@@ -86,6 +37,8 @@ pub struct Run<'a> {
     pub progress: &'a (dyn Fn(usize, usize) -> bool + Sync),
     /// What was kept.
     pub sites: Vec<Site>,
+    /// Where the rows that are read go instead, to be put together with those of other runs on the same cache.
+    pub stitch: Option<&'a mut Stitch>,
     /// What it does otherwise than its model would.
     pub interventions: &'a Interventions,
     /// Which sentence each token is of, from 0, for models that tell sentences apart; none where all are of the first.
@@ -110,6 +63,7 @@ impl<'a> Run<'a> {
             keep,
             progress: &|_, _| true,
             sites: Vec::new(),
+            stitch: None,
             interventions: Interventions::NONE,
             types: None,
             real: None,
@@ -125,9 +79,21 @@ impl<'a> Run<'a> {
         self.cache.as_ref().map_or(0, |cache| cache.len())
     }
 
+    /// The positions of the run's tokens in their text, where padding has none: it is counted as the token after it. As
+    /// transformers' generation counts them.
+    pub(crate) fn positions(&self, len: usize) -> Vec<u32> {
+        let Some(real) = &self.real else { return (self.offset() as u32..).take(len).collect() };
+        let counted = real.iter().scan(0, |before, real| {
+            let position = *before;
+            *before += u32::from(*real);
+            Some(position)
+        });
+        counted.take(len).collect()
+    }
+
     /// How many queries of an attention came in earlier runs; none in a run without a cache, which reads a whole text.
     fn before(&self, kind: SiteKind, layer: usize, len: usize) -> Option<usize> {
-        let read = self.cache.as_ref()?.layers.get(layer).map_or(0, |layer| layer.len);
+        let read = self.cache.as_ref()?.read(layer);
         // Across, a layer attends after it has taken this run's tokens into its cache.
         Some(if kind == SiteKind::Cross { read.saturating_sub(len) } else { read })
     }
@@ -230,70 +196,84 @@ impl<'a> Run<'a> {
         v: &Tensor,
         params: &Params,
     ) -> Result<Tensor> {
-        let (_, len, q_heads, head_dim) = q.dims4()?;
-        let (_, kv_len, kv_heads, v_dim) = v.dims4()?;
+        let (_, len, q_heads, _) = q.dims4()?;
+        let (_, own_len, _, v_dim) = v.dims4()?;
         let memory = if kind == SiteKind::Cross { Some(self.memory()?) } else { None };
         let real = memory.as_ref().map_or(&self.real, |memory| memory.real()).as_ref();
         let before = self.before(kind, layer, len);
         let (here, own) = (self.interventions.here(kind, layer), self.real.as_deref());
         let isa = Isa::detect();
-        let keep = self.keep == Keep::All || self.keep == Keep::Only(layer);
-        let on_views = |k: View, v: View| -> Result<(Vec<f32>, Option<Site>)> {
-            let sizes = Sizes { len, kv_len: k.shape()[1], heads: q_heads, before };
-            let mut params = Cow::Borrowed(params);
-            if let Some(real) = real {
-                params.to_mut().key_padding = Some(KeyPadding::new(real.as_slice()));
-            }
-            for cut in here.cuts(sizes)? {
-                params.to_mut().knockouts.push(cut);
-            }
-            let (done, kept_q) = with_view(q, |q| (forward(q, k, v, &params, isa), keep.then(|| gather(q))))?;
-            let mut done = done.map_err(attnscope_inspect::Error::from)?;
-            here.patch(&mut done.out, v, &params, sizes)?;
-            let site = kept_q.map(|kept_q| Site {
+        // What a decoder's text leaves is kept for the tokens to come; what an encoder makes of its text, in the memory.
+        let mut cache = self.cache.as_mut().filter(|_| kind == SiteKind::SelfAttention);
+        let kv_len = own_len + cache.as_ref().map_or(0, |cache| cache.read(layer));
+        let sizes = Sizes { len, kv_len, heads: q_heads, before };
+        let mut params = Cow::Borrowed(params);
+        if let Some(real) = real {
+            params.to_mut().key_padding = Some(KeyPadding::new(real.as_slice()));
+        }
+        for cut in here.cuts(sizes)? {
+            params.to_mut().knockouts.push(cut);
+        }
+        let done = with_view(q, |q| {
+            with_view(k, |k| {
+                with_view(v, |v| match &mut cache {
+                    Some(cache) => cache.attend(layer, (q, k, v), &params, isa),
+                    None => forward(q, k, v, &params, isa),
+                })
+            })
+        })???;
+        let mut done = done.map_err(attnscope_inspect::Error::from)?;
+        let all = |cache: &Option<&mut &mut Cache>| match cache {
+            Some(cache) => Ok(cache.keys_and_values(layer).map_err(attnscope_inspect::Error::from)?),
+            None => Ok::<_, Error>((kept(k)?, kept(v)?)),
+        };
+        if here.has_patterns() {
+            let (_, values) = all(&cache)?;
+            let shape = [1, values.shape[0], values.shape[1], values.shape[2]];
+            let values = View::new(&values.data, shape).map_err(attnscope_inspect::Error::from)?;
+            here.patch(&mut done.out, values, &params, sizes)?;
+        }
+        if let Some(stitch) = &mut self.stitch {
+            let across = if kind == SiteKind::Cross { Some((k, v)) } else { None };
+            stitch.add((kind, layer), &params, q, across, &done)?;
+        } else if self.keep == Keep::All || self.keep == Keep::Only(layer) {
+            let (k, v) = all(&cache)?;
+            let site = Site {
                 kind,
                 layer,
                 params: params.into_owned(),
-                q: Kept::new(kept_q, [len, q_heads, head_dim]),
-                k: Kept::new(gather(k), [k.shape()[1], kv_heads, head_dim]),
-                v: Kept::new(gather(v), [v.shape()[1], kv_heads, v_dim]),
+                q: kept(q)?,
+                k,
+                v,
                 out: Kept::new(copied(&done.out), [len, q_heads, v_dim]),
-                lse: done.lse.clone().into(),
-            });
-            here.average(&mut done.out, own, sizes)?;
-            Ok((done.out, site.map(|site| here.patched(site, sizes))))
-        };
-        // What a decoder's text leaves is kept for the tokens to come; what an encoder makes of its text, in the memory.
-        let (out, site) = match self.cache.as_mut().filter(|_| kind == SiteKind::SelfAttention) {
-            None => with_view(k, |k| with_view(v, |v| on_views(k, v)))???,
-            Some(cache) => {
-                cache.layers.resize_with(cache.layers.len().max(layer + 1), Layer::default);
-                let cached = &mut cache.layers[layer];
-                with_view(k, |k| append(&mut cached.k, k))?;
-                with_view(v, |v| append(&mut cached.v, v))?;
-                cached.len += kv_len;
-                let view = |data, dim| View::new(data, [1, cached.len, kv_heads, dim]);
-                let k = view(&cached.k, head_dim).map_err(attnscope_inspect::Error::from)?;
-                let v = view(&cached.v, v_dim).map_err(attnscope_inspect::Error::from)?;
-                on_views(k, v)?
-            }
-        };
-        self.sites.extend(site);
-        Ok(Tensor::from_vec(out, (len, q_heads * v_dim), q.device())?)
+                lse: done.lse.into(),
+            };
+            self.sites.push(here.patched(site, sizes));
+        }
+        here.average(&mut done.out, own, sizes)?;
+        Ok(Tensor::from_vec(done.out, (len, q_heads * v_dim), q.device())?)
     }
 }
 
-/// The numbers of a view of batch 1, contiguous. All cores: what is kept of a long text is as much as memory can be written
-/// in a good part of the time that a layer takes.
-fn gather(view: View) -> Vec<f32> {
-    let [_, len, heads, dim] = view.shape();
-    let mut data = vec![0.0; len * heads * dim];
-    data.par_chunks_mut((heads * dim).max(1)).with_min_len(64).enumerate().for_each(|(position, data)| {
-        for (head, row) in data.chunks_mut(dim).enumerate() {
-            row.copy_from_slice(view.row(0, position, head));
-        }
-    });
-    data
+/// A (1, len, heads, dim) tensor as a trace keeps it.
+pub(crate) fn kept(tensor: &Tensor) -> Result<Kept> {
+    let (_, len, heads, dim) = tensor.dims4()?;
+    Ok(Kept::new(gather(tensor)?, [len, heads, dim]))
+}
+
+/// The numbers of a (1, len, heads, dim) tensor, contiguous. All cores: what is kept of a long text is as much as memory can be
+/// written in a good part of the time that a layer takes.
+pub(crate) fn gather(tensor: &Tensor) -> Result<Vec<f32>> {
+    Ok(with_view(tensor, |view: View| {
+        let [_, len, heads, dim] = view.shape();
+        let mut data = vec![0.0; len * heads * dim];
+        data.par_chunks_mut((heads * dim).max(1)).with_min_len(64).enumerate().for_each(|(position, data)| {
+            for (head, row) in data.chunks_mut(dim.max(1)).enumerate() {
+                row.copy_from_slice(view.row(0, position, head));
+            }
+        });
+        data
+    })?)
 }
 
 /// A copy, likewise.
@@ -302,13 +282,4 @@ fn copied(numbers: &[f32]) -> Vec<f32> {
     let mut data = vec![0.0; numbers.len()];
     data.par_chunks_mut(PIECE).zip(numbers.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
     data
-}
-
-fn append(data: &mut Vec<f32>, view: View) {
-    let [_, len, heads, _] = view.shape();
-    for position in 0..len {
-        for head in 0..heads {
-            data.extend_from_slice(view.row(0, position, head));
-        }
-    }
 }

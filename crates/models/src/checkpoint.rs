@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::Tokenizer;
+use crate::chat::Home;
 use crate::error::{Error, Result};
 use crate::families::{Build, Entry};
 use crate::weights::Weights;
@@ -19,6 +20,8 @@ pub(crate) struct Checkpoint {
     pub(crate) build: Build,
     pub(crate) weights: Weights,
     pub(crate) tokenizer: Tokenizer,
+    /// How it reads conversations.
+    pub(crate) template: Home,
     /// The files that hold the weights, in order.
     pub(crate) files: Vec<PathBuf>,
 }

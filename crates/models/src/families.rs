@@ -33,6 +33,7 @@ use candle_nn::{LayerNorm, Linear, Module};
 
 use crate::attend::Run;
 use crate::error::Result;
+use crate::matvec;
 use crate::model::Shape;
 use crate::weights::Weights;
 
@@ -72,6 +73,27 @@ pub(crate) fn check_heads(q_heads: usize, kv_heads: usize, head_dim: usize) -> R
         return Err(format!("its configuration says {q_heads} heads of {head_dim} dimensions, which is too large"));
     }
     Ok(())
+}
+
+/// What turns the vectors of tokens into others, (len, inp) -> (len, out).
+pub(crate) trait Layer {
+    fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor>;
+}
+
+impl Layer for Linear {
+    fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
+        let y = matvec::times(x, self.weight())?;
+        match self.bias() {
+            Some(bias) => y.broadcast_add(bias),
+            None => Ok(y),
+        }
+    }
+}
+
+impl Layer for LayerNorm {
+    fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
+        Module::forward(self, x)
+    }
 }
 
 /// A model of some family, ready to run.
@@ -137,7 +159,7 @@ pub(crate) fn linear(weights: &Weights, name: &str, inp: usize, out: usize, bias
 /// Applies a linear layer and splits the result into heads: (len, inp) -> (1, len, heads, head_dim).
 pub(crate) fn heads(layer: &Linear, x: &Tensor, heads: usize, head_dim: usize) -> Result<Tensor> {
     let len = x.dim(0)?;
-    Ok(layer.forward(x)?.reshape((1, len, heads, head_dim))?)
+    Ok(Layer::forward(layer, x)?.reshape((1, len, heads, head_dim))?)
 }
 
 /// Applies a layer that looks at each token alone, (len, hidden) -> (len, hidden). What is wide within it is never there for

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::Tokenizer;
+use crate::chat::Home;
 use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result};
 use crate::families::{Build, Entry, model_types};
@@ -63,6 +64,7 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
         build,
         weights: Weights::new(path, shards),
         tokenizer,
+        template: Home::Folder(path.to_owned()),
         files,
     })
 }
@@ -122,7 +124,7 @@ pub(crate) fn parts(index_path: &Path) -> Result<BTreeSet<String>> {
     }
 }
 
-fn read_json(path: &Path, missing: &str) -> Result<Value> {
+pub(crate) fn read_json(path: &Path, missing: &str) -> Result<Value> {
     let about = fs::metadata(path).map_err(|_| Error::file(path, missing))?;
     if !about.is_file() {
         return Err(Error::file(path, "is no file"));

@@ -1,58 +1,198 @@
 //! Text that goes on, one token after another, with a key-value cache.
 
+use std::time::{Duration, Instant};
+
+use attnscope_inspect::Trace;
+
+use crate::attend::{Keep, Run};
 use crate::error::{Error, Result};
 use crate::model::{Model, Prompt};
+use crate::sampling::{Chooser, Sampling};
+use crate::seq2seq::Begun;
+use crate::stitch::Stitch;
+use crate::streamed::Streamed;
 
-/// Always the likeliest token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Greedy {
-    /// Tokens at most.
-    pub max_tokens: usize,
-}
-
-/// One more token.
-#[derive(Clone, Debug, PartialEq)]
+/// One more token; or, after the last of them, text that was held back until then.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generated {
-    /// Its id.
-    pub id: u32,
-    /// The text that it completes; empty while a character is not whole yet.
+    /// Its id; none for text that was held back.
+    pub id: Option<u32>,
+    /// The text that is certain now: whole characters, and nothing that may be the beginning of a stop string.
     pub text: String,
 }
 
+/// What was generated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Continuation {
+    /// The ids that it goes on from; of an encoder-decoder, those of its decoder.
+    pub prompt_ids: Vec<u32>,
+    /// The ids of all new tokens, those that spell a stop string included.
+    pub ids: Vec<u32>,
+    /// The text up to where it stops.
+    pub text: String,
+    /// Why there is no more.
+    pub ended: Ended,
+    /// With which seed tokens were drawn; none where the likeliest was taken.
+    pub seed: Option<u64>,
+    /// How long the prompt took, the first new token included.
+    pub prompt_time: Duration,
+    /// How long all other tokens took.
+    pub decode_time: Duration,
+}
+
+impl Continuation {
+    /// Tokens of the prompt that were read in a second.
+    pub fn prompt_tokens_per_second(&self) -> f64 {
+        per_second(self.prompt_ids.len(), self.prompt_time)
+    }
+
+    /// Tokens after the first that were generated in a second; 0 where there are none.
+    pub fn decode_tokens_per_second(&self) -> f64 {
+        per_second(self.ids.len().saturating_sub(1), self.decode_time)
+    }
+}
+
+fn per_second(tokens: usize, time: Duration) -> f64 {
+    if tokens == 0 { 0.0 } else { tokens as f64 / time.as_secs_f64().max(1e-9) }
+}
+
+/// Why a continuation has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The model itself ended it.
+    EndMark,
+    /// A stop string came.
+    StopString,
+    /// As many tokens as were wanted.
+    MaxTokens,
+    /// The model reads no longer text.
+    Context,
+    /// Whoever asked for it had enough.
+    Interrupted,
+}
+
+impl Ended {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EndMark => "end_mark",
+            Self::StopString => "stop_string",
+            Self::MaxTokens => "max_tokens",
+            Self::Context => "context",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 impl Model {
-    /// Goes on with a prompt, calling `each` with every new token; stops when it returns false, at the model's end
-    /// mark, or when its context is full.
+    /// Goes on with a prompt, calling `each` with every new token and with what was held back, and stops when it returns
+    /// false.
     ///
     /// # Errors
-    /// If the prompt cannot be read or the model has no language head.
+    /// If the prompt cannot be read, the model has no language head, or a value of `sampling` means nothing.
     pub fn generate(
         &self,
         prompt: &Prompt,
-        options: Greedy,
+        sampling: &Sampling,
+        each: impl FnMut(&Generated) -> bool,
+    ) -> Result<Continuation> {
+        Ok(self.go_on(prompt, sampling, None, each)?.0)
+    }
+
+    /// The same, with a trace of the prompt and all that follows it as one text: the row of every token, the last new one
+    /// included, in O(n) memory. The weights are those that were used when the token was read.
+    ///
+    /// # Errors
+    /// As [`Model::generate`].
+    pub fn generate_traced(
+        &self,
+        prompt: &Prompt,
+        sampling: &Sampling,
+        each: impl FnMut(&Generated) -> bool,
+    ) -> Result<(Continuation, Trace)> {
+        let mut stitch = Stitch::default();
+        let (made, begun, all) = self.go_on(prompt, sampling, Some(&mut stitch), each)?;
+        let ids = [&made.prompt_ids[..], &made.ids].concat();
+        let tokens = self.tokenizer().tokens(&ids);
+        let stitched = stitch.finish(&begun.cache)?;
+        let trace = match begun.encoder {
+            None => Trace::new(self.about(), self.text_of(prompt, &made.prompt_ids)? + &all, tokens, stitched)?,
+            Some((read, sites)) => {
+                let sites = sites.into_iter().chain(stitched).collect();
+                Trace::new(self.about(), self.tokenizer().decode(&ids)?, tokens, sites)?.with_encoder(read)?
+            }
+        };
+        Ok((made, trace))
+    }
+
+    /// What was generated, what it began with, and all of its text, what stopped it included.
+    fn go_on(
+        &self,
+        prompt: &Prompt,
+        sampling: &Sampling,
+        mut stitch: Option<&mut Stitch>,
         mut each: impl FnMut(&Generated) -> bool,
-    ) -> Result<Vec<u32>> {
-        let (mut cache, read) = self.begin(prompt)?;
-        let room = self.shape().context - read.len();
-        let (mut next, mut new) = (read, Vec::new());
-        let mut shown = 0;
-        while new.len() < options.max_tokens.min(room) {
-            let logits = self.next_logits(&next, &mut cache)?;
-            let id = likeliest(&logits)?;
-            if self.tokenizer().ends(id) {
-                break;
-            }
-            new.push(id);
-            let text = self.tokenizer().decode(&new)?;
-            // A character whose last bytes are still to come reads as a replacement mark.
-            let whole = if text.ends_with(char::REPLACEMENT_CHARACTER) { shown } else { text.len() };
-            let generated = Generated { id, text: text.get(shown..whole).unwrap_or_default().to_owned() };
-            shown = whole;
-            if !each(&generated) {
-                break;
-            }
-            next = vec![id];
+    ) -> Result<(Continuation, Begun, String)> {
+        let mut chooser = Chooser::new(sampling)?;
+        let seed = chooser.seed();
+        let start = Instant::now();
+        let mut begun = self.begin(prompt, if stitch.is_some() { Keep::All } else { Keep::Nothing })?;
+        if stitch.is_none() {
+            begun.cache = begun.cache.forgetting();
         }
-        Ok(new)
+        let room = self.shape().context - begun.ids.len();
+        let mut streamed = Streamed::after(self.tokenizer(), &begun.ids, &sampling.stop)?;
+        let (mut read, mut unread) = (begun.ids.clone(), begun.ids.clone());
+        let mut prompt_time = None;
+        let ended = loop {
+            let new = read.len() - begun.ids.len();
+            if new >= sampling.max_tokens {
+                break Ended::MaxTokens;
+            }
+            if new >= room {
+                break Ended::Context;
+            }
+            let mut run =
+                Run { cache: Some(&mut begun.cache), stitch: stitch.as_deref_mut(), ..Run::keeping(Keep::Nothing) };
+            let logits = self.next_logits_in(&unread, &mut run)?;
+            unread.clear();
+            let id = chooser.choose(&logits, &read)?;
+            prompt_time.get_or_insert_with(|| start.elapsed());
+            if self.tokenizer().ends(id) {
+                break Ended::EndMark;
+            }
+            read.push(id);
+            unread.push(id);
+            let wanted = each(&Generated { id: Some(id), text: streamed.push(id)? });
+            if streamed.stopped() {
+                break Ended::StopString;
+            }
+            if !wanted {
+                break Ended::Interrupted;
+            }
+        };
+        let rest = streamed.rest();
+        if !rest.is_empty() {
+            each(&Generated { id: None, text: rest });
+        }
+        let prompt_time = prompt_time.unwrap_or_else(|| start.elapsed());
+        let decode_time = start.elapsed().saturating_sub(prompt_time);
+        // Nothing comes after the last token, but it has a row of its own.
+        if stitch.is_some() && !unread.is_empty() {
+            let mut run = Run { cache: Some(&mut begun.cache), stitch, ..Run::keeping(Keep::Nothing) };
+            self.hidden(&unread, &mut run)?;
+        }
+        let made = Continuation {
+            ids: read.split_off(begun.ids.len()),
+            prompt_ids: begun.ids.clone(),
+            text: streamed.text().to_owned(),
+            ended,
+            seed,
+            prompt_time,
+            decode_time,
+        };
+        let all = streamed.all().to_owned();
+        Ok((made, begun, all))
     }
 }
 

@@ -11,6 +11,7 @@ use candle_core::{Device, Tensor};
 use memmap2::Mmap;
 
 use crate::Tokenizer;
+use crate::chat::Home;
 use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result, reason};
 use crate::families::{Activation, Build, Entry, Head, Layers, Rotary, Windows, gguf_architectures, llama};
@@ -32,13 +33,14 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
     };
     let config = llama_config(&keys)?;
     let build: Build = Box::new(move |weights| Ok(Box::new(llama::Llama::load(config, weights)?)));
-    let tokenizer = tokenizer(&keys)?;
+    let (tokenizer, template) = (tokenizer(&keys)?, template(&keys));
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok(Checkpoint {
         name,
         family,
         build,
         tokenizer,
+        template,
         weights: Weights::new(path, Gguf { content, map }),
         files: vec![path.to_owned()],
     })
@@ -213,6 +215,18 @@ fn tokenizer(keys: &Keys) -> Result<Tokenizer> {
         end: id("tokenizer.ggml.eos_token_id")?,
     })
     .map_err(|problem| Error::file(keys.path, problem))
+}
+
+/// The chat template, and the marks that it may name.
+fn template(keys: &Keys) -> Home {
+    let source = keys.string("tokenizer.chat_template").ok().map(str::to_owned);
+    let tokens = keys.list("tokenizer.ggml.tokens").unwrap_or_default();
+    let names = [("bos", "bos"), ("eos", "eos"), ("pad", "padding"), ("unk", "unknown")];
+    let mark = |(jinja, gguf): (&str, &str)| {
+        let id = keys.size(&format!("tokenizer.ggml.{gguf}_token_id")).ok()?;
+        Some((format!("{jinja}_token"), tokens.get(id)?.to_string().ok()?.clone()))
+    };
+    Home::Header { path: keys.path.to_owned(), source, marks: names.into_iter().filter_map(mark).collect() }
 }
 
 struct Gguf {

@@ -3,9 +3,9 @@
 use candle_core::Tensor;
 use serde::Serialize;
 
-use crate::attend::{Cache, Keep, Run};
+use crate::attend::{Keep, Run};
+use crate::cache::Cache;
 use crate::error::{Error, Result};
-use crate::generate::Greedy;
 use crate::intervene::Interventions;
 use crate::model::{Model, Prompt};
 
@@ -137,15 +137,15 @@ impl Model {
     ///
     /// # Errors
     /// If the model has no language head, or the text cannot be read.
-    pub fn cached_steps(&self, text: &str, options: Greedy, going: Going) -> Result<(Vec<String>, Vec<Step>)> {
+    pub fn cached_steps(&self, text: &str, max_tokens: usize, going: Going) -> Result<(Vec<String>, Vec<Step>)> {
         let ids = self.ids(&Prompt::Text(text.to_owned()))?;
         let layers = self.shape().layers;
         let bits = |cache: &Cache, len: usize| -> Vec<Vec<u32>> { (0..layers).map(|l| cache.bits(l, len)).collect() };
         let prompt = self.tokenizer().tokens(&ids).into_iter().map(|token| token.text).collect();
         let (mut cache, mut next, mut new, mut steps) = (Cache::default(), ids, Vec::new(), Vec::new());
         let room = self.shape().context - next.len();
-        for step in 0..options.max_tokens.min(room) {
-            if !going(step, options.max_tokens) {
+        for step in 0..max_tokens.min(room) {
+            if !going(step, max_tokens) {
                 return Err(Error::Stopped);
             }
             let (len, before) = (cache.len(), bits(&cache, cache.len()));

@@ -6,7 +6,9 @@ use candle_core::Tensor;
 use sha2::{Digest, Sha256};
 
 use crate::Tokenizer;
-use crate::attend::{Cache, Keep, Run};
+use crate::attend::{Keep, Run};
+use crate::cache::Cache;
+use crate::chat::{Chat, Home};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{Error, Result};
 use crate::families::{Entry, Family};
@@ -22,6 +24,7 @@ pub struct Model {
     entry: &'static Entry,
     pub(crate) family: Box<dyn Family>,
     tokenizer: Tokenizer,
+    template: Home,
     files: Vec<PathBuf>,
     sha256: OnceLock<Option<String>>,
 }
@@ -57,6 +60,11 @@ pub enum Prompt {
     Pair(String, String),
     /// Token ids with what is known of each.
     Tokens(Reading),
+    /// A conversation, put together by the model's own chat template.
+    Chat(Chat),
+    /// A text, or a pair of them, without the marks that the model expects around it; also within
+    /// [`Prompt::Halves`].
+    Unmarked(Box<Prompt>),
     /// For an encoder-decoder: what its encoder reads, and what its decoder does. A text for the decoder is read as in
     /// training, after the mark that begins one and without the mark that ends one; ids are taken as they are.
     Halves {
@@ -78,20 +86,33 @@ pub struct Reading {
     pub real: Option<Vec<bool>>,
 }
 
+impl Prompt {
+    /// Whether there is a text, and nothing in it.
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.trim().is_empty(),
+            Self::Pair(first, second) => first.trim().is_empty() || second.trim().is_empty(),
+            Self::Chat(chat) => chat.turns.last().is_none_or(|turn| turn.content.trim().is_empty()),
+            Self::Unmarked(prompt) => prompt.is_empty(),
+            Self::Ids(_) | Self::Tokens(_) | Self::Halves { .. } => false,
+        }
+    }
+}
+
 impl Model {
     /// Opens a Hugging Face folder or a GGUF file.
     ///
     /// # Errors
     /// If it is missing, broken, of an architecture that is not known, or contradicts itself.
     pub fn open(path: &Path) -> Result<Self> {
-        let Checkpoint { name, family: entry, build, weights, tokenizer, files } = checkpoint::open(path)?;
+        let Checkpoint { name, family: entry, build, weights, tokenizer, template, files } = checkpoint::open(path)?;
         let family = build(&weights)?;
         let (has, knows) = (family.shape().vocab, tokenizer.vocab());
         if knows > has {
             let problem = format!("its tokenizer has {knows} tokens, but the model only {has}");
             return Err(Error::file(path, problem));
         }
-        Ok(Self { name, entry, family, tokenizer, files, sha256: OnceLock::new() })
+        Ok(Self { name, entry, family, tokenizer, template, files, sha256: OnceLock::new() })
     }
 
     /// The family of a checkpoint and whether it is causal, from a look at it; none where only opening it would tell.
@@ -144,22 +165,49 @@ impl Model {
     /// # Errors
     /// As [`Model::ids`].
     pub fn reading(&self, prompt: &Prompt) -> Result<Reading> {
-        let reading = match prompt {
-            Prompt::Text(text) | Prompt::Pair(text, _) | Prompt::Pair(_, text) if text.trim().is_empty() => {
-                return Err(Error::Text("the text is empty; give one with --text or --file".to_owned()));
-            }
-            Prompt::Text(text) => Reading { ids: self.tokenizer.encode(text)?, ..Reading::default() },
-            Prompt::Ids(ids) => Reading { ids: ids.clone(), ..Reading::default() },
-            Prompt::Pair(first, second) => {
-                let (ids, types) = self.tokenizer.encode_pair(first, second)?;
-                // A tokenizer numbers the two also for models that do not tell them apart.
-                Reading { ids, types: (self.family.types() > 1).then_some(types), real: None }
-            }
-            Prompt::Tokens(reading) => reading.clone(),
-            Prompt::Halves { encoder, .. } => self.reading(encoder)?,
-        };
+        let reading = self.unchecked(prompt)?;
         self.check_ids(&reading.ids)?;
         Ok(reading)
+    }
+
+    /// The same, however many they are.
+    pub(crate) fn unchecked(&self, prompt: &Prompt) -> Result<Reading> {
+        Ok(match prompt {
+            prompt if prompt.is_empty() => {
+                return Err(Error::Text("the text is empty; give one with --text or --file".to_owned()));
+            }
+            Prompt::Chat(chat) => {
+                Reading { ids: self.tokenizer.encode_unmarked(&self.chat(chat)?)?, ..Reading::default() }
+            }
+            Prompt::Unmarked(prompt) => self.unmarked(prompt)?,
+            Prompt::Text(text) => Reading { ids: self.tokenizer.encode(text)?, ..Reading::default() },
+            Prompt::Ids(ids) => Reading { ids: ids.clone(), ..Reading::default() },
+            Prompt::Pair(first, second) => self.of_two(self.tokenizer.encode_pair(first, second)?),
+            Prompt::Tokens(reading) => reading.clone(),
+            Prompt::Halves { encoder, .. } => self.unchecked(encoder)?,
+        })
+    }
+
+    /// The tokens of a prompt without marks around it.
+    fn unmarked(&self, prompt: &Prompt) -> Result<Reading> {
+        Ok(match prompt {
+            Prompt::Text(text) => Reading { ids: self.tokenizer.encode_unmarked(text)?, ..Reading::default() },
+            Prompt::Pair(first, second) => self.of_two(self.tokenizer.encode_pair_unmarked(first, second)?),
+            _ => return Err(Error::Text("marks are left out of a text, or of a pair of them, alone".to_owned())),
+        })
+    }
+
+    fn of_two(&self, (ids, types): (Vec<u32>, Vec<u32>)) -> Reading {
+        // A tokenizer numbers the two also for models that do not tell them apart.
+        Reading { ids, types: (self.family.types() > 1).then_some(types), real: None }
+    }
+
+    /// The text that a conversation is to this model, by its own chat template.
+    ///
+    /// # Errors
+    /// If it has none, or that refuses the conversation, or does not come to an end.
+    pub fn chat(&self, chat: &Chat) -> Result<String> {
+        self.template.open()?.render(chat)
     }
 
     /// Something to read, nothing beyond the vocabulary or the context.
@@ -220,6 +268,8 @@ impl Model {
         match prompt {
             Prompt::Text(text) => Ok(text.clone()),
             Prompt::Pair(first, second) => Ok(format!("{first} {second}")),
+            Prompt::Chat(chat) => self.chat(chat),
+            Prompt::Unmarked(prompt) => self.text_of(prompt, ids),
             _ => self.tokenizer.decode(ids),
         }
     }
@@ -266,6 +316,11 @@ impl Model {
     /// # Errors
     /// If the model has no language head, or the run fails.
     pub fn next_logits(&self, ids: &[u32], cache: &mut Cache) -> Result<Vec<f32>> {
+        self.next_logits_in(ids, &mut Run { cache: Some(cache), ..Run::keeping(Keep::Nothing) })
+    }
+
+    /// The same in a run that may keep more.
+    pub(crate) fn next_logits_in(&self, ids: &[u32], run: &mut Run) -> Result<Vec<f32>> {
         let headless = || {
             let name = &self.name;
             Error::Text(format!("{name} has no language head: it reads texts but cannot go on with one"))
@@ -273,8 +328,7 @@ impl Model {
         if !self.shape().causal {
             return Err(headless());
         }
-        let mut run = Run { cache: Some(cache), ..Run::keeping(Keep::Nothing) };
-        let hidden = self.hidden(ids, &mut run)?;
+        let hidden = self.hidden(ids, run)?;
         let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
         Ok(self.family.logits(&last)?.ok_or_else(headless)?.flatten_all()?.to_vec1()?)
     }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::attend::{Cache, Keep, Run};
+use attnscope_inspect::{Read, Site};
+
+use crate::attend::{Keep, Run};
+use crate::cache::Cache;
 use crate::error::{Error, Result};
 use crate::generate::likeliest;
 use crate::memory::Memory;
@@ -11,6 +14,16 @@ use crate::texts::Progress;
 
 /// What the decoder reads at most where no text is given for it: so much of what the model itself would say.
 const SAID: usize = 48;
+
+/// What a model has before the first token that it generates.
+pub(crate) struct Begun {
+    /// Of the decoder, or of the only half.
+    pub(crate) cache: Cache,
+    /// To be read into it.
+    pub(crate) ids: Vec<u32>,
+    /// What the encoder of an encoder-decoder read, and what was kept of that.
+    pub(crate) encoder: Option<(Read, Vec<Site>)>,
+}
 
 impl Model {
     /// Lets an encoder read a text for its decoder. What the run keeps are the sites `encoder`.
@@ -33,22 +46,24 @@ impl Model {
         self.family.encoder().map_or(0, |encoder| encoder.layers()).max(self.shape().layers)
     }
 
-    /// What goes before the first token that a model generates: a cache, and the ids to read into it.
-    pub(crate) fn begin(&self, prompt: &Prompt) -> Result<(Cache, Vec<u32>)> {
-        let Reading { ids, types, real } = self.reading(prompt)?;
+    /// What goes before the first token that a model generates. `keep` is for its encoder, where it has one.
+    pub(crate) fn begin(&self, prompt: &Prompt, keep: Keep) -> Result<Begun> {
+        let Reading { ids: asked, types, real } = self.reading(prompt)?;
         let Some(encoder) = self.family.encoder() else {
             if types.is_some() || real.is_some() || matches!(prompt, Prompt::Halves { .. }) {
                 let why = "this model goes on with one text, or with ids, and nothing beside";
                 return Err(Error::Text(why.to_owned()));
             }
-            return Ok((Cache::default(), ids));
+            return Ok(Begun { cache: Cache::default(), ids: asked, encoder: None });
         };
-        let said = match prompt {
-            Prompt::Halves { decoder, .. } => self.decoder_ids(decoder)?,
-            _ => vec![encoder.start()],
+        let (first, ids) = match prompt {
+            Prompt::Halves { encoder, decoder } => (&**encoder, self.decoder_ids(decoder)?),
+            first => (first, vec![encoder.start()]),
         };
-        let memory = self.encode(&ids, &mut Run { types, real, ..Run::keeping(Keep::Nothing) })?;
-        Ok((Cache::after(memory), said))
+        let mut run = Run { types, real, ..Run::keeping(keep) };
+        let memory = self.encode(&asked, &mut run)?;
+        let read = Read { text: self.text_of(first, &asked)?, tokens: self.tokenizer().tokens(&asked) };
+        Ok(Begun { cache: Cache::after(memory), ids, encoder: Some((read, run.sites)) })
     }
 
     /// The ids of a text for the decoder.
@@ -66,11 +81,18 @@ impl Model {
                 let mut ids = self.tokenizer().encode(text)?;
                 // As labels are read in training: shifted right.
                 ids.pop_if(|last| self.tokenizer().ends(*last));
-                let start = self.family.encoder().map(|encoder| encoder.start());
-                Ok(start.into_iter().chain(ids).collect())
+                Ok(self.after_start(ids))
+            }
+            Prompt::Unmarked(prompt) if let Prompt::Text(text) = &**prompt => {
+                Ok(self.after_start(self.tokenizer().encode_unmarked(text)?))
             }
             _ => Err(Error::Text("a decoder reads one text, or ids, and nothing else".to_owned())),
         }
+    }
+
+    fn after_start(&self, ids: Vec<u32>) -> Vec<u32> {
+        let start = self.family.encoder().map(|encoder| encoder.start());
+        start.into_iter().chain(ids).collect()
     }
 
     /// The start mark, and after it the likeliest tokens; the mark alone where there is no language head.

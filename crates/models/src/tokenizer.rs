@@ -10,7 +10,7 @@ use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 use tokenizers::pre_tokenizers::digits::Digits;
 use tokenizers::pre_tokenizers::sequence::Sequence;
-use tokenizers::{AddedToken, ModelWrapper, PostProcessor, TruncationParams};
+use tokenizers::{AddedToken, EncodeInput, Encoding, ModelWrapper, PostProcessor, TruncationParams};
 
 use crate::caught::caught;
 use crate::error::{Error, Result};
@@ -166,10 +166,15 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
-        let failed = |error: String| failed("cannot read the text", &error);
-        let encoding = caught(|| self.inner.encode(text, true)).ok_or_else(|| failed("it is damaged".to_owned()))?;
-        let encoding = encoding.map_err(|error| failed(error.to_string()))?;
-        Ok(self.begin.into_iter().chain(encoding.get_ids().iter().copied()).collect())
+        Ok(self.begin.into_iter().chain(self.read(text, true)?.get_ids().iter().copied()).collect())
+    }
+
+    /// The ids of a text without those marks; marks that the text itself spells are read as such.
+    ///
+    /// # Errors
+    /// If the tokenizer fails.
+    pub fn encode_unmarked(&self, text: &str) -> Result<Vec<u32>> {
+        Ok(self.read(text, false)?.get_ids().to_vec())
     }
 
     /// The ids of two texts put together as the model expects them, and which of the two each is of, 0 or 1.
@@ -177,10 +182,7 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn encode_pair(&self, first: &str, second: &str) -> Result<(Vec<u32>, Vec<u32>)> {
-        let failed = |error: String| failed("cannot read the texts", &error);
-        let read = caught(|| self.inner.encode((first, second), true));
-        let encoding =
-            read.ok_or_else(|| failed("it is damaged".to_owned()))?.map_err(|error| failed(error.to_string()))?;
+        let encoding = self.read((first, second), true)?;
         let marks = self.begin.into_iter();
         let ids = marks.clone().chain(encoding.get_ids().iter().copied()).collect();
         Ok((ids, marks.map(|_| 0).chain(encoding.get_type_ids().iter().copied()).collect()))
@@ -199,6 +201,27 @@ impl Tokenizer {
         let params = TruncationParams { max_length, ..TruncationParams::default() };
         inner.with_truncation(Some(params)).ok()?;
         Some(Self { inner, pieces: self.pieces, begin: self.begin, end: self.end.clone() })
+    }
+
+    /// The same without the marks.
+    ///
+    /// # Errors
+    /// If the tokenizer fails.
+    pub fn encode_pair_unmarked(&self, first: &str, second: &str) -> Result<(Vec<u32>, Vec<u32>)> {
+        let encoding = self.read((first, second), false)?;
+        Ok((encoding.get_ids().to_vec(), encoding.get_type_ids().to_vec()))
+    }
+
+    fn read<'s>(&self, text: impl Into<EncodeInput<'s>> + Send, marks: bool) -> Result<Encoding> {
+        let failed = |error: String| Error::Text(format!("this model's tokenizer cannot read the text: {error}"));
+        let encoding = caught(|| self.inner.encode(text, marks)).ok_or_else(|| failed("it is damaged".to_owned()))?;
+        encoding.map_err(|error| failed(error.to_string()))
+    }
+
+    /// An id to fill up a text with, which nothing will see: the tokenizer's own mark for that, where it has one.
+    pub(crate) fn padding(&self) -> u32 {
+        let named = ["[PAD]", "<pad>", "<|endoftext|>"].iter().find_map(|mark| self.inner.token_to_id(mark));
+        named.or(self.end.first().copied()).unwrap_or(0)
     }
 
     /// The id of a text that is exactly one token, marks left aside.

@@ -57,6 +57,10 @@ impl Model {
                 shorter.real.iter_mut().for_each(|real| real.truncate(len));
                 (ids.len(), Prompt::Tokens(shorter))
             }
+            Prompt::Chat(_) | Prompt::Unmarked(_) => {
+                let all = self.unchecked(&prompt)?;
+                return if all.ids.len() <= len { Ok(prompt) } else { self.fit(Prompt::Tokens(all), len, cut) };
+            }
             Prompt::Halves { .. } => return Ok(prompt),
         };
         if had <= len {
@@ -68,7 +72,9 @@ impl Model {
 
     /// A decoder's text, as the ids that it is read as.
     fn fit_words(&self, prompt: Prompt, len: usize, cut: &mut Vec<Truncated>) -> Result<Prompt> {
-        let Prompt::Text(_) = prompt else { return self.fit(prompt, len, cut) };
+        if !matches!(prompt, Prompt::Text(_) | Prompt::Unmarked(_)) {
+            return self.fit(prompt, len, cut);
+        }
         let ids = self.decoder_reading(&prompt)?;
         if ids.len() <= len { Ok(prompt) } else { self.fit(Prompt::Ids(ids), len, cut) }
     }

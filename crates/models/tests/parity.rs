@@ -3,7 +3,7 @@
 mod common;
 
 use attnscope_inspect::{At, SiteKind, Trace};
-use attnscope_models::{Cache, Greedy, Keep, Model, Prompt, Run};
+use attnscope_models::{Cache, Keep, Model, Prompt, Run, Sampling};
 use common::{expected, model};
 use serde::Deserialize;
 
@@ -132,17 +132,18 @@ fn smollm2_goes_on_as_transformers_does() {
     let want: SmolLm2 = expected("smollm2.json");
     let mut text = String::new();
     let prompt = Prompt::Text(want.greedy.prompt.clone());
-    let options = Greedy { max_tokens: want.greedy.ids.len() };
+    let options = Sampling::greedy(want.greedy.ids.len());
     let ids = model
-        .generate(&prompt, options, |new| {
+        .generate(&prompt, &options, |new| {
             text += &new.text;
             true
         })
-        .unwrap();
+        .unwrap()
+        .ids;
     assert_eq!(ids, want.greedy.ids);
     assert_eq!(text, want.greedy.text);
 
-    let ids = model.generate(&Prompt::Text(want.next.prompt), Greedy { max_tokens: 1 }, |_| true).unwrap();
+    let ids = model.generate(&Prompt::Text(want.next.prompt), &Sampling::greedy(1), |_| true).unwrap().ids;
     assert_eq!(ids, want.next.ids[..1]);
     assert_eq!(model.tokenizer().decode(&ids).unwrap(), want.next.tokens[0]);
 }

@@ -4,7 +4,7 @@
 mod tiny;
 
 use attnscope_inspect::{At, Trace};
-use attnscope_models::{Cache, Greedy, Keep, Model, Prompt, Run, Shape};
+use attnscope_models::{Cache, Keep, Model, Prompt, Run, Sampling, Shape};
 use candle_core::quantized::GgmlDType;
 use tempfile::TempDir;
 use tiny::{CONTEXT, END, Folder, Gguf, HEAD_DIM, KV_HEADS, LAYERS, Q_HEADS, VOCAB, interleave};
@@ -180,7 +180,7 @@ fn bert_sees_both_ways_and_has_no_words_of_its_own() {
     assert_eq!(first.visible, 8);
     assert!(first.weights.iter().all(|weight| *weight > 0.0));
 
-    let refused = model.generate(&Prompt::Text("the".to_owned()), Greedy { max_tokens: 1 }, |_| true).unwrap_err();
+    let refused = model.generate(&Prompt::Text("the".to_owned()), &Sampling::greedy(1), |_| true).unwrap_err();
     assert!(refused.to_string().contains("has no language head"), "{refused}");
 }
 
@@ -189,7 +189,7 @@ fn bert_sees_both_ways_and_has_no_words_of_its_own() {
 fn generation_takes_the_likeliest_until_the_context_is_full() {
     let model = gguf(|_| {});
     let prompt = model.tokenizer().encode("the other").unwrap();
-    let new = model.generate(&Prompt::Ids(prompt.clone()), Greedy { max_tokens: 1000 }, |_| true).unwrap();
+    let new = model.generate(&Prompt::Ids(prompt.clone()), &Sampling::greedy(1000), |_| true).unwrap().ids;
     let mut read = prompt.clone();
     for id in &new {
         let logits = model.next_logits(&read, &mut Cache::default()).unwrap();
@@ -204,7 +204,7 @@ fn generation_takes_the_likeliest_until_the_context_is_full() {
         }) == Some(VOCAB - 1);
     assert!(read.len() == CONTEXT || ended, "{} tokens", read.len());
 
-    let none = model.generate(&Prompt::Ids(prompt), Greedy { max_tokens: 0 }, |_| true).unwrap();
+    let none = model.generate(&Prompt::Ids(prompt), &Sampling::greedy(0), |_| true).unwrap().ids;
     assert!(none.is_empty());
 }
 

@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,14 +20,7 @@ struct Kept {
 }
 
 pub(crate) fn run(args: TraceArgs) -> anyhow::Result<()> {
-    check_trace_name(&args.output)?;
-    let folder = std::path::absolute(&args.output)?;
-    if let Some(folder) = folder.parent().filter(|folder| !folder.is_dir()) {
-        bail!("{}: there is no such folder to write the trace in", folder.display());
-    }
-    if args.output.exists() && Trace::open(&args.output).is_err() {
-        bail!("{}: is there already and is no trace; give another name, or remove it first", args.output.display());
-    }
+    check_output(&args.output)?;
     // From here on an interrupt ends the run between two layers, so that no half of a file is left behind.
     let stop = Arc::new(AtomicBool::new(false));
     let stopping = stop.clone();
@@ -60,4 +54,17 @@ pub(crate) fn run(args: TraceArgs) -> anyhow::Result<()> {
     }
     let Kept { file, bytes, tokens, sites } = kept;
     output::print(&format!("{file}: {tokens} tokens, {sites} layers' attention, {:.1} MB\n", bytes as f64 / 1e6))
+}
+
+/// That a trace may be written there. To be asked before the work begins.
+pub(super) fn check_output(path: &Path) -> anyhow::Result<()> {
+    check_trace_name(path)?;
+    let folder = std::path::absolute(path)?;
+    if let Some(folder) = folder.parent().filter(|folder| !folder.is_dir()) {
+        bail!("{}: there is no such folder to write the trace in", folder.display());
+    }
+    if path.exists() && Trace::open(path).is_err() {
+        bail!("{}: is there already and is no trace; give another name, or remove it first", path.display());
+    }
+    Ok(())
 }

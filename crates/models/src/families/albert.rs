@@ -3,7 +3,7 @@
 
 use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
-use candle_nn::{Linear, Module};
+use candle_nn::Linear;
 use serde_json::Value;
 
 use super::bert::absolute;
@@ -11,7 +11,7 @@ use super::embedding::{self, Embedding, in_order};
 use super::keys::Keys;
 use super::parts::{Widths, WordHead, WordHeadNames};
 use super::post_norm::{self, Block};
-use super::{Activation, Build, Family, Output, Unembedding, check_eps, check_sizes, linear, prefix};
+use super::{Activation, Build, Family, Layer, Output, Unembedding, check_eps, check_sizes, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;

@@ -4,7 +4,7 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Linear};
 use serde_json::Value;
 
 use super::keys::Keys;
@@ -12,7 +12,8 @@ use super::output::NORMED;
 use super::parts::{Attention, Widths, speaking_head};
 use super::post_norm::{Net, Sizes};
 use super::{
-    Activation, Build, Encoder, Family, Head, Output, Unembedding, check_sizes, language_head, layer_norm, prefix,
+    Activation, Build, Encoder, Family, Head, Layer, Output, Unembedding, check_sizes, language_head, layer_norm,
+    prefix,
 };
 use crate::attend::Run;
 use crate::error::Result;

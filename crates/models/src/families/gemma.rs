@@ -5,7 +5,7 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{Linear, Module, ops};
+use candle_nn::{Linear, ops};
 use serde_json::Value;
 
 use super::activation::Activation;
@@ -14,7 +14,8 @@ use super::keys::Keys;
 use super::layers::{Layers, Windows};
 use super::rotary::{Rotary, Usual};
 use super::{
-    Build, Family, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, language_head, linear, prefix,
+    Build, Family, Layer, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, language_head, linear,
+    prefix,
 };
 use crate::attend::Run;
 use crate::error::Result;
@@ -252,8 +253,9 @@ impl Family for Gemma {
         let Config { hidden, q_heads, kv_heads, head_dim, layers, activation, scale, .. } = self.config;
         let eps = self.config.eps as f32;
         let softcap = self.config.softcap.map(|cap| cap as f32);
-        let turns = self.config.rotary.turns(run.offset(), ids.len())?;
-        let window_turns = self.config.window_rotary.turns(run.offset(), ids.len())?;
+        let positions = run.positions(ids.len());
+        let turns = self.config.rotary.turns(&positions)?;
+        let window_turns = self.config.window_rotary.turns(&positions)?;
         let words = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         let mut x = (words * (hidden as f64).sqrt())?;
         for (layer, block) in self.blocks.iter().enumerate() {

@@ -4,13 +4,15 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Linear};
 use serde_json::Value;
 
 use super::activation::Activation;
 use super::decoder_keys::Head;
 use super::keys::Keys;
-use super::{Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, language_head, layer_norm, prefix};
+use super::{
+    Build, Family, Layer, Norm, Output, Unembedding, check_eps, check_sizes, language_head, layer_norm, prefix,
+};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -138,7 +140,8 @@ impl Family for Gpt2 {
         let Config { hidden, layers, heads, activation, scaled, by_layer, .. } = self.config;
         let head_dim = hidden / heads;
         let words = self.words.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
-        let mut x = (words + self.positions.narrow(0, run.offset(), ids.len())?)?;
+        let positions = Tensor::new(run.positions(ids.len()), &Device::Cpu)?;
+        let mut x = (words + self.positions.index_select(&positions, 0)?)?;
         for (layer, block) in self.blocks.iter().enumerate() {
             if run.skips(layer, &mut x)? {
                 continue;

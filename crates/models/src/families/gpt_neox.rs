@@ -4,7 +4,7 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Linear};
 use serde_json::Value;
 
 use super::activation::Activation;
@@ -12,7 +12,8 @@ use super::decoder_keys::Head;
 use super::keys::Keys;
 use super::rotary::{Rotary, Usual};
 use super::{
-    Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, heads, language_head, layer_norm, linear, prefix,
+    Build, Family, Layer, Norm, Output, Unembedding, check_eps, check_sizes, heads, language_head, layer_norm, linear,
+    prefix,
 };
 use crate::attend::Run;
 use crate::error::Result;
@@ -164,7 +165,7 @@ impl Family for GptNeoX {
         let Config { hidden, layers, heads: q_heads, activation, parallel, .. } = self.config;
         let head_dim = hidden / q_heads;
         let params = Params { causal: true, ..Params::for_head_dim(head_dim) };
-        let turns = self.config.rotary.turns(run.offset(), ids.len())?;
+        let turns = self.config.rotary.turns(&run.positions(ids.len()))?;
         let mut x = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         for (layer, block) in self.blocks.iter().enumerate() {
             if run.skips(layer, &mut x)? {

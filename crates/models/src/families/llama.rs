@@ -4,7 +4,7 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{Linear, Module, ops};
+use candle_nn::{Linear, ops};
 use serde_json::Value;
 
 use super::activation::Activation;
@@ -13,8 +13,8 @@ use super::keys::Keys;
 use super::layers::{Layers, Windows};
 use super::rotary::{Rotary, Usual};
 use super::{
-    Build, Family, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, in_pieces, language_head, linear,
-    prefix,
+    Build, Family, Layer, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, in_pieces,
+    language_head, linear, prefix,
 };
 use crate::attend::Run;
 use crate::error::Result;
@@ -303,7 +303,7 @@ impl Family for Llama {
     fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
         let Config { q_heads, kv_heads, head_dim, layers, activation, .. } = self.config;
         let eps = self.config.norm_eps as f32;
-        let turns = self.config.rotary.turns(run.offset(), ids.len())?;
+        let turns = self.config.rotary.turns(&run.positions(ids.len()))?;
         let mut x = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         for (layer, block) in self.blocks.iter().enumerate() {
             if run.skips(layer, &mut x)? {

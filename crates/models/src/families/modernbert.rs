@@ -4,13 +4,14 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::{Params, Window};
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Linear};
 use serde_json::Value;
 
+use super::embedding::in_order;
 use super::keys::Keys;
 use super::parts::Widths;
 use super::rotary::{Rotary, Usual};
-use super::{Activation, Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, linear, prefix};
+use super::{Activation, Build, Family, Layer, Norm, Output, Unembedding, check_eps, check_sizes, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -229,7 +230,8 @@ impl Family for ModernBert {
         let everywhere = Params::for_head_dim(head_dim);
         let around = Params { window: Some(Window { left: reach, right: reach }), ..everywhere.clone() };
         let [global, local] = &self.config.rotary;
-        let (global, local) = (global.turns(0, ids.len())?, local.turns(0, ids.len())?);
+        let positions = in_order(ids.len());
+        let (global, local) = (global.turns(&positions)?, local.turns(&positions)?);
         let words = self.words.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         let mut x = self.embedding_norm.forward(&words)?;
         for (layer, block) in self.blocks.iter().enumerate() {

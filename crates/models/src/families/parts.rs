@@ -3,11 +3,11 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::Tensor;
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Linear};
 use serde_json::Value;
 
 use super::keys::Keys;
-use super::{Activation, Head, Output, heads, layer_norm, linear};
+use super::{Activation, Head, Layer, Output, heads, layer_norm, linear};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::weights::Weights;

@@ -3,10 +3,10 @@
 
 use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Linear};
 
 use super::parts::{Attention, Widths};
-use super::{Activation, Output, layer_norm, linear};
+use super::{Activation, Layer, Output, layer_norm, linear};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::weights::Weights;

@@ -160,11 +160,12 @@ impl Rotary {
         (frequencies.collect(), gain)
     }
 
-    /// The turns of `len` tokens after `offset` others.
-    pub(crate) fn turns(&self, offset: usize, len: usize) -> candle_core::Result<Turns> {
-        let (frequencies, gain) = self.frequencies(offset + len);
-        let angles = (offset..offset + len).flat_map(|position| frequencies.iter().map(move |f| position as f32 * f));
-        let angles = Tensor::from_iter(angles, &Device::Cpu)?.reshape((len, self.dim / 2))?;
+    /// The turns of tokens at these positions, the last of which is that of the text so far.
+    pub(crate) fn turns(&self, positions: &[u32]) -> candle_core::Result<Turns> {
+        let len = positions.iter().max().map_or(0, |last| *last as usize + 1);
+        let (frequencies, gain) = self.frequencies(len);
+        let angles = positions.iter().flat_map(|position| frequencies.iter().map(move |f| *position as f32 * f));
+        let angles = Tensor::from_iter(angles, &Device::Cpu)?.reshape((positions.len(), self.dim / 2))?;
         let [cos, sin] = [angles.cos()?, angles.sin()?];
         match gain == 1.0 {
             true => Ok(Turns { cos, sin }),

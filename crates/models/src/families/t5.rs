@@ -4,13 +4,14 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::{Params, RelativeBias};
 use candle_core::{Device, Tensor};
-use candle_nn::{Linear, Module, ops};
+use candle_nn::{Linear, ops};
 use serde_json::Value;
 
 use super::keys::Keys;
 use super::parts::{Attention, Widths, speaking_head};
 use super::{
-    Activation, Build, Encoder, Family, Head, Norm, Output, Unembedding, check_eps, check_sizes, language_head, linear,
+    Activation, Build, Encoder, Family, Head, Layer, Norm, Output, Unembedding, check_eps, check_sizes, language_head,
+    linear,
 };
 use crate::attend::Run;
 use crate::error::Result;

@@ -56,6 +56,11 @@ impl Here<'_> {
         format!("the {kind} attention has {len} {which}, 0 to {}", len.saturating_sub(1))
     }
 
+    /// Whether a head has the pattern of another run.
+    pub(crate) fn has_patterns(&self) -> bool {
+        self.changes.iter().any(|change| matches!(change, Change::Pattern(..)))
+    }
+
     /// Gives heads the patterns of other runs. `v` is (1, kv_len, kv_heads, v_head_dim).
     pub(crate) fn patch(&self, out: &mut [f32], v: View, params: &Params, sizes: Sizes) -> Result<()> {
         for change in &self.changes {

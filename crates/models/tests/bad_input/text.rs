@@ -1,6 +1,6 @@
 //! Texts that a model cannot read.
 
-use attnscope_models::{Ask, Greedy, Keep, Model, Prompt, Source};
+use attnscope_models::{Ask, Keep, Model, Prompt, Sampling, Source};
 use tempfile::TempDir;
 
 use crate::check_message;
@@ -22,7 +22,7 @@ fn unread(model: &Model, prompt: Prompt, parts: &[&str]) {
     check_message(&ids, parts);
     let trace = model.trace(&prompt, Keep::All, &|_, _| true).unwrap_err();
     assert_eq!(trace.to_string(), ids);
-    let generate = model.generate(&prompt, Greedy { max_tokens: 1 }, |_| true).unwrap_err();
+    let generate = model.generate(&prompt, &Sampling::greedy(1), |_| true).unwrap_err();
     assert_eq!(generate.to_string(), ids);
 }
 
@@ -46,7 +46,7 @@ fn a_text_beyond_the_context_is_refused_with_both_numbers() {
     let fits = "x".repeat(CONTEXT);
     assert_eq!(model.ids(&text(&fits)).unwrap().len(), CONTEXT);
     model.trace(&text(&fits), Keep::All, &|_, _| true).unwrap();
-    assert!(model.generate(&text(&fits), Greedy { max_tokens: 5 }, |_| true).unwrap().is_empty());
+    assert!(model.generate(&text(&fits), &Sampling::greedy(5), |_| true).unwrap().ids.is_empty());
     unread(&model, text(&(fits + "x")), &["25 tokens", &context, "shorten"]);
     unread(&model, Prompt::Ids(vec![1; 1000]), &["1000 tokens", &context]);
 

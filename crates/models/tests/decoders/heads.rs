@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 
-use attnscope_models::{Cache, Greedy, Model, Prompt};
+use attnscope_models::{Cache, Model, Prompt, Sampling};
 use candle_core::{Tensor, safetensors};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn a_base_model_is_traced_but_has_no_logits() {
         let error = model.next_logits(&tiny.case.ids, &mut Cache::default()).unwrap_err().to_string();
         assert!(error.contains(name) && error.contains("has no language head"), "{error}");
         let prompt = Prompt::Ids(tiny.case.ids.clone());
-        let error = model.generate(&prompt, Greedy { max_tokens: 1 }, |_| true).unwrap_err().to_string();
+        let error = model.generate(&prompt, &Sampling::greedy(1), |_| true).unwrap_err().to_string();
         assert!(error.contains("has no language head"), "{error}");
     }
 }
@@ -88,7 +88,7 @@ fn generation_takes_the_likeliest() {
     for tiny in Tiny::all().iter().filter(|tiny| !tiny.name.ends_with("-base") && !tiny.turns_by_length()) {
         let model = tiny.open();
         let mut read = tiny.case.ids[..12].to_vec();
-        let new = model.generate(&Prompt::Ids(read.clone()), Greedy { max_tokens: 4 }, |_| true).unwrap();
+        let new = model.generate(&Prompt::Ids(read.clone()), &Sampling::greedy(4), |_| true).unwrap().ids;
         for id in new {
             let logits = model.next_logits(&read, &mut Cache::default()).unwrap();
             let best = (0..logits.len()).max_by(|a, b| logits[*a].total_cmp(&logits[*b])).unwrap();

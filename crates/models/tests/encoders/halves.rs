@@ -1,7 +1,7 @@
 //! Encoder-decoders: what the decoder may see, and that a trace names the right tokens on each axis.
 
 use attnscope_inspect::{At, SiteKind, Trace};
-use attnscope_models::{Cache, Greedy, Keep, Model, Prompt, Run};
+use attnscope_models::{Cache, Keep, Model, Prompt, Run, Sampling};
 use candle_core::Tensor;
 use tempfile::TempDir;
 
@@ -155,7 +155,7 @@ fn without_a_target_the_decoder_reads_what_it_would_say() {
         let tiny = Tiny::load(variant);
         let (model, case) = (tiny.model(), &tiny.cases["text"]);
         let source = Prompt::Text(case.text.clone().unwrap());
-        let said = model.generate(&source, Greedy { max_tokens: 12 }, |_| true).unwrap();
+        let said = model.generate(&source, &Sampling::greedy(12), |_| true).unwrap().ids;
         assert!(!said.is_empty());
         let start = case.decoder_ids.as_ref().unwrap()[0];
         let ids: Vec<u32> = trace(&model, &source).tokens.iter().map(|token| token.id.unwrap()).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attnscope_models::lesson::Step;
-use attnscope_models::{Greedy, Model, Source};
+use attnscope_models::{Model, Source};
 use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ pub(crate) async fn cache(State(app): State<Arc<App>>, Told(told): Told<Continue
         return Err(Error::bad_request(format!("max_tokens must be 1 to {TOKENS}")));
     }
     on_model(app, source, run, move |model, going| {
-        let (prompt_tokens, steps) = model.cached_steps(&text, Greedy { max_tokens }, going)?;
+        let (prompt_tokens, steps) = model.cached_steps(&text, max_tokens, going)?;
         Ok(Steps { prompt_tokens, steps })
     })
     .await

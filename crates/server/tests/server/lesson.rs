@@ -1,6 +1,6 @@
 //! What the lesson asks of a model.
 
-use attnscope_models::{Greedy, Prompt, Source};
+use attnscope_models::{Prompt, Sampling, Source};
 use serde_json::{Value, json};
 
 use crate::models::asking;
@@ -68,7 +68,7 @@ async fn a_cache_keeps_what_was_computed() {
 
     let Source::Model(model) = small_model::open(folder.path()) else { panic!("it is a model") };
     let prompt = Prompt::Text("a robot".to_owned());
-    let ids = model.generate(&prompt, Greedy { max_tokens: 4 }, |_| true).expect("it generates");
+    let ids = model.generate(&prompt, &Sampling::greedy(4), |_| true).expect("it generates").ids;
     let steps = cache["steps"].as_array().unwrap();
     assert_eq!((steps.len(), ids.len()), (4, 4));
     for (index, step) in steps.iter().enumerate() {

@@ -1,0 +1,131 @@
+//! Products of a matrix with a few vectors, as when a text goes on token by token. What costs time is reading the matrix, so
+//! it is read once, by all threads, each a run of rows, in several streams at once. A general product packs it first.
+
+use candle_core::{CpuStorage, Result, Storage, Tensor};
+use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch};
+use rayon::prelude::*;
+
+/// Vectors that are few.
+const FEW: usize = 4;
+/// Rows of the matrix that are read in step, each a stream.
+const ROWS: usize = 4;
+/// Numbers of the matrix that are worth a task.
+const TASK: usize = 1 << 16;
+
+/// `x` (n, inp) times the transpose of `weight` (out, inp): (n, out).
+///
+/// # Errors
+/// If the shapes do not fit each other.
+pub(crate) fn times(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
+    let ((n, inp), (out, width)) = (x.dims2()?, weight.dims2()?);
+    let (matrix, layout) = weight.storage_and_layout();
+    let (Storage::Cpu(CpuStorage::F32(matrix)), true) = (&*matrix, layout.is_contiguous()) else {
+        return x.matmul(&weight.t()?);
+    };
+    if n > FEW || n == 0 || inp != width || inp == 0 || out == 0 {
+        return x.matmul(&weight.t()?);
+    }
+    let matrix = &matrix[layout.start_offset()..][..out * inp];
+    let vectors = x.flatten_all()?.to_vec1::<f32>()?;
+    let level = Level::new();
+    // (out, n): each task its own run.
+    let mut products = vec![0.0; out * n];
+    let rows = (TASK / inp).next_multiple_of(ROWS).max(ROWS);
+    products.par_chunks_mut(rows * n).zip(matrix.par_chunks(rows * inp)).for_each(|(products, matrix)| {
+        dispatch!(level, simd => match n {
+            1 => run::<_, 1>(simd, matrix, &vectors, inp, products),
+            2 => run::<_, 2>(simd, matrix, &vectors, inp, products),
+            3 => run::<_, 3>(simd, matrix, &vectors, inp, products),
+            _ => run::<_, FEW>(simd, matrix, &vectors, inp, products),
+        });
+    });
+    if n == 1 {
+        return Tensor::from_vec(products, (1, out), x.device());
+    }
+    Tensor::from_vec(products, (out, n), x.device())?.t()?.contiguous()
+}
+
+/// A run of rows, each with every one of `N` vectors.
+#[inline(always)]
+fn run<S: Simd, const N: usize>(simd: S, matrix: &[f32], vectors: &[f32], inp: usize, products: &mut [f32]) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let vectors: [&[f32]; N] = std::array::from_fn(|n| &vectors[n * inp..(n + 1) * inp]);
+            for (matrix, products) in matrix.chunks(ROWS * inp).zip(products.chunks_mut(ROWS * N)) {
+                if matrix.len() == ROWS * inp {
+                    products.copy_from_slice(rows::<S, N, ROWS>(simd, matrix, vectors).as_flattened());
+                    continue;
+                }
+                for (row, products) in matrix.chunks(inp).zip(products.chunks_mut(N)) {
+                    products.copy_from_slice(rows::<S, N, 1>(simd, row, vectors).as_flattened());
+                }
+            }
+        },
+    );
+}
+
+/// `R` rows side by side.
+#[inline(always)]
+fn rows<S: Simd, const N: usize, const R: usize>(simd: S, matrix: &[f32], vectors: [&[f32]; N]) -> [[f32; N]; R] {
+    let (inp, lanes) = (matrix.len() / R, S::f32s::LEN);
+    let rows: [&[f32]; R] = std::array::from_fn(|r| &matrix[r * inp..(r + 1) * inp]);
+    let mut sums = [[S::f32s::splat(simd, 0.0); N]; R];
+    let whole = inp / lanes * lanes;
+    for first in (0..whole).step_by(lanes) {
+        let vectors: [S::f32s; N] =
+            std::array::from_fn(|n| S::f32s::from_slice(simd, &vectors[n][first..first + lanes]));
+        for (row, sums) in rows.iter().zip(&mut sums) {
+            let row = S::f32s::from_slice(simd, &row[first..first + lanes]);
+            for (sum, vector) in sums.iter_mut().zip(vectors) {
+                *sum = row.mul_add(vector, *sum);
+            }
+        }
+    }
+    std::array::from_fn(|r| {
+        std::array::from_fn(|n| {
+            let rest = rows[r][whole..].iter().zip(&vectors[n][whole..]).map(|(a, b)| a * b);
+            sums[r][n].as_slice().iter().copied().chain(rest).sum()
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{Device, Tensor};
+
+    use super::times;
+
+    /// Numbers that look random.
+    fn tensor(shape: (usize, usize), seed: usize) -> Tensor {
+        let number = |i: usize| (((i + seed) * 2_654_435_761 % 1_000_003) as f32 / 500_000.0) - 1.0;
+        Tensor::from_vec((0..shape.0 * shape.1).map(number).collect::<Vec<f32>>(), shape, &Device::Cpu).unwrap()
+    }
+
+    #[test]
+    fn a_few_vectors_give_what_a_product_gives() {
+        for (inp, out) in [(1, 1), (3, 7), (64, 4), (65, 5), (576, 1000), (1003, 130)] {
+            let weight = tensor((out, inp), 1);
+            for n in 1..=6 {
+                let x = tensor((n, inp), 77);
+                let got = times(&x, &weight).unwrap();
+                assert_eq!(got.dims(), [n, out]);
+                assert!(got.is_contiguous());
+                let want = x.matmul(&weight.t().unwrap()).unwrap();
+                let apart = (got - want).unwrap().abs().unwrap().max_all().unwrap().to_scalar::<f32>().unwrap();
+                assert!(apart <= 2e-6 * inp as f32, "({n}, {inp}) x {out}: {apart}");
+            }
+        }
+    }
+
+    /// Of some rows of a matrix, and of vectors that lie in others.
+    #[test]
+    fn parts_of_tensors_serve_too() {
+        let (all, wide) = (tensor((30, 40), 3), tensor((2, 80), 9));
+        let (weight, x) = (all.narrow(0, 7, 11).unwrap(), wide.narrow(1, 20, 40).unwrap());
+        let want = x.contiguous().unwrap().matmul(&weight.contiguous().unwrap().t().unwrap()).unwrap();
+        let apart = (times(&x, &weight).unwrap() - want).unwrap().abs().unwrap().max_all().unwrap();
+        assert!(apart.to_scalar::<f32>().unwrap() < 1e-5);
+        assert!(times(&tensor((1, 3), 0), &tensor((2, 4), 0)).is_err());
+    }
+}
