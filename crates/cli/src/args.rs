@@ -2,17 +2,19 @@
 
 mod bench;
 mod export;
+mod weights;
 
 use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use attnscope_inspect::{Pick, SiteKind};
-use attnscope_models::{Ask, DEFAULT_TEXT, Keep, Prompt};
+use attnscope_models::{Ask, DEFAULT_TEXT, Keep, Prompt, Source};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use export::{ExportArgs, Part};
+pub(crate) use weights::Weights;
 
 /// Look at any attention weight of any head, exactly, at any length.
 ///
@@ -72,6 +74,8 @@ pub(crate) struct ViewArgs {
     /// Do not open a browser
     #[arg(long)]
     pub(crate) no_open: bool,
+    #[command(flatten)]
+    pub(crate) weights: Weights,
 }
 
 /// What to read.
@@ -103,9 +107,16 @@ pub(crate) struct Reading {
     /// Let every token of the example see every other (its default)
     #[arg(long)]
     pub(crate) bidirectional: bool,
+    #[command(flatten)]
+    pub(crate) weights: Weights,
 }
 
 impl Reading {
+    /// Opens the source.
+    pub(crate) fn open(&self) -> anyhow::Result<Source> {
+        self.weights.open(&self.source)
+    }
+
     /// The question to the source.
     pub(crate) fn ask(&self, keep: Keep) -> anyhow::Result<Ask<'static>> {
         let causal = match (self.causal, self.bidirectional) {

@@ -12,7 +12,7 @@ pub(crate) mod trace;
 pub(crate) mod view;
 
 use attnscope_inspect::{Trace, fit_to_show};
-use attnscope_models::{Ask, Keep, Source};
+use attnscope_models::{Ask, Keep};
 
 use crate::args::Reading;
 use crate::output;
@@ -20,7 +20,7 @@ use crate::output;
 /// Opens the source and reads what is to be read, with a bar.
 fn read(reading: &Reading, keep: Keep) -> anyhow::Result<Trace> {
     let ask = reading.ask(keep)?;
-    let source = Source::open(&reading.source)?;
+    let source = reading.open()?;
     let bar = output::progress("reading");
     let progress = |done, all| {
         output::advance(&bar, done, all);

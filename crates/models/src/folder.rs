@@ -13,6 +13,7 @@ use crate::Tokenizer;
 use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result, reason};
 use crate::families::{Entry, model_types};
+use crate::pickle;
 use crate::weights::{TensorFile, Weights};
 
 /// No configuration is larger than this, and no index.
@@ -54,6 +55,7 @@ pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
         build,
         weights: Weights::new(path, Folder(tensors)),
         tokenizer,
+        chat_template: None,
         files,
     })
 }
@@ -90,8 +92,9 @@ fn weight_files(path: &Path) -> Result<Vec<PathBuf>> {
     }
     let index_path = path.join("model.safetensors.index.json");
     if !index_path.exists() {
-        let hint = "it has no model.safetensors (a pytorch_model.bin has to be converted first: \
-                    model.save_pretrained(folder) in transformers)";
+        let hint = pickle::refused_folder(path).unwrap_or_else(|| {
+            "it has no model.safetensors; model.save_pretrained(folder) in transformers writes one".to_owned()
+        });
         return Err(Error::file(path, hint));
     }
     let index = read_json(&index_path, "cannot be opened")?;

@@ -8,6 +8,7 @@ use attnscope_inspect::example::Example;
 use crate::attend::Keep;
 use crate::error::{Error, Result};
 use crate::model::{Model, Prompt};
+use crate::weights::Choice;
 
 /// Read when no text is given.
 pub const DEFAULT_TEXT: &str = "The robot carried the patient because it was tired.";
@@ -46,12 +47,21 @@ impl Source {
     /// # Errors
     /// If there is no such thing, or it is broken.
     pub fn open(name: &str) -> Result<Self> {
+        Self::open_with(name, Choice::default())
+    }
+
+    /// The same with a model's quantised weights in the form that is asked for.
+    ///
+    /// # Errors
+    /// As [`Source::open`], and if it has no quantised weights where those are asked for.
+    pub fn open_with(name: &str, weights: Choice) -> Result<Self> {
         let path = Path::new(name);
         if name == "example" {
+            without_weights(path, weights)?;
             return Ok(Self::Example(Example::load()));
         }
         if path.is_dir() {
-            return Ok(Self::Model(Box::new(Model::open(path)?)));
+            return Ok(Self::Model(Box::new(Model::open_with(path, weights)?)));
         }
         if !path.exists() {
             return Err(Error::file(
@@ -64,9 +74,10 @@ impl Source {
             return Err(Error::file(path, "is neither a file nor a folder"));
         }
         if path.extension().is_some_and(|ending| ending == "safetensors") {
+            without_weights(path, weights)?;
             return Ok(Self::Trace(Trace::open(path)?));
         }
-        Ok(Self::Model(Box::new(Model::open(path)?)))
+        Ok(Self::Model(Box::new(Model::open_with(path, weights)?)))
     }
 
     /// The trace of what is asked.
@@ -97,6 +108,14 @@ impl Source {
                 model.trace(&prompt, ask.keep, ask.progress)
             }
         }
+    }
+}
+
+/// What is no model has no weights, in whatever form.
+fn without_weights(path: &Path, weights: Choice) -> Result<()> {
+    match weights {
+        Choice::Quantised => Err(Error::file(path, "is no model and has no weights; leave out --weights")),
+        Choice::Auto | Choice::F32 => Ok(()),
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn run(args: TraceArgs) -> anyhow::Result<()> {
         }
     })?;
     let ask = args.reading.ask(Keep::All)?;
-    let source = Source::open(&args.reading.source)?;
+    let source = args.reading.open()?;
     let bar = output::progress("reading");
     let progress = |done, all| {
         output::advance(&bar, done, all);

@@ -3,7 +3,7 @@
 
 use attnscope_kernel::{Params, Window};
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Module};
 use serde_json::Value;
 
 use super::keys::Keys;
@@ -12,6 +12,7 @@ use super::rotary::{Rotary, Usual};
 use super::{Activation, Build, Family, check_eps, check_sizes, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
+use crate::linear::Linear;
 use crate::model::Shape;
 use crate::weights::Weights;
 

@@ -4,6 +4,7 @@ mod damage;
 mod folder;
 mod gguf;
 mod gguf_header;
+mod pickle;
 mod text;
 #[path = "../common/tiny.rs"]
 mod tiny;
