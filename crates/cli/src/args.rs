@@ -5,6 +5,7 @@ mod export;
 mod knockout;
 mod readings;
 mod truncate;
+mod weights;
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ pub(crate) use bench::BenchArgs;
 pub(crate) use export::{ExportArgs, Part};
 pub(crate) use knockout::{Head, KnockoutArgs, Scanned};
 pub(crate) use readings::{By, HeadReadings, LensArgs, RolloutArgs};
+pub(crate) use weights::Weights;
 
 /// Look at any attention weight of any head, exactly, at any length.
 ///
@@ -84,6 +86,8 @@ pub(crate) struct ViewArgs {
     /// Do not open a browser
     #[arg(long)]
     pub(crate) no_open: bool,
+    #[command(flatten)]
+    pub(crate) weights: Weights,
 }
 
 /// What to read.
@@ -118,6 +122,8 @@ pub(crate) struct Reading {
     /// Let every token of the example see every other (its default)
     #[arg(long)]
     pub(crate) bidirectional: bool,
+    #[command(flatten)]
+    pub(crate) weights: Weights,
 }
 
 impl Reading {

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use attnscope_inspect::{Model as About, Trace};
+use attnscope_inspect::{Model as About, Trace, fit_to_show};
 use candle_core::Tensor;
 use sha2::{Digest, Sha256};
 
@@ -10,8 +10,9 @@ use crate::attend::{Cache, Keep, Run};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{Error, Result};
 use crate::families::{Entry, Family};
-use crate::gguf_name;
+use crate::gguf;
 use crate::intervene::Interventions;
+use crate::weights::{Choice, Form, Kept};
 
 /// Said where there are no ids.
 const NOTHING: &str = "there is no token to read";
@@ -22,6 +23,9 @@ pub struct Model {
     entry: &'static Entry,
     pub(crate) family: Box<dyn Family>,
     tokenizer: Tokenizer,
+    /// How its weights are kept, where its file has them quantised.
+    kept: Option<Kept>,
+    chat_template: Option<String>,
     files: Vec<PathBuf>,
     sha256: OnceLock<Option<String>>,
 }
@@ -84,14 +88,33 @@ impl Model {
     /// # Errors
     /// If it is missing, broken, of an architecture that is not known, or contradicts itself.
     pub fn open(path: &Path) -> Result<Self> {
-        let Checkpoint { name, family: entry, build, weights, tokenizer, files } = checkpoint::open(path)?;
+        Self::open_with(path, Choice::default())
+    }
+
+    /// The same with quantised weights in the form that is asked for.
+    ///
+    /// # Errors
+    /// As [`Model::open`], and if it has no quantised weights where those are asked for.
+    pub fn open_with(path: &Path, weights: Choice) -> Result<Self> {
+        let checkpoint = checkpoint::open(path, weights)?;
+        let Checkpoint { name, family: entry, build, weights, tokenizer, chat_template, files } = checkpoint;
         let family = build(&weights)?;
+        weights.all_read()?;
+        let kept = weights.kept();
+        if let Some(kept) = &kept {
+            let name = fit_to_show(&name);
+            match kept.form {
+                Form::F32 => tracing::info!("{name}: {kept}"),
+                // The numbers are then not those of the weights alone, so it is said unasked.
+                Form::Quantised => tracing::warn!("{name}: {kept}"),
+            }
+        }
         let (has, knows) = (family.shape().vocab, tokenizer.vocab());
         if knows > has {
             let problem = format!("its tokenizer has {knows} tokens, but the model only {has}");
             return Err(Error::file(path, problem));
         }
-        Ok(Self { name, entry, family, tokenizer, files, sha256: OnceLock::new() })
+        Ok(Self { name, entry, family, tokenizer, kept, chat_template, files, sha256: OnceLock::new() })
     }
 
     /// The family of a checkpoint and whether it is causal, from a look at it; none where only opening it would tell.
@@ -103,7 +126,7 @@ impl Model {
     /// What a GGUF file calls itself in its header, fit to be shown, from a look at its beginning; none where that does
     /// not tell.
     pub fn glance_name(path: &Path) -> Option<String> {
-        gguf_name::name(path)
+        gguf::name(path)
     }
 
     /// What it calls itself.
@@ -124,6 +147,16 @@ impl Model {
     /// Its tokenizer.
     pub fn tokenizer(&self) -> &Tokenizer {
         &self.tokenizer
+    }
+
+    /// How its weights are kept, where its file has them quantised.
+    pub fn kept(&self) -> Option<&Kept> {
+        self.kept.as_ref()
+    }
+
+    /// How a conversation is written as one text, where its file says it: a template in Jinja's language.
+    pub fn chat_template(&self) -> Option<&str> {
+        self.chat_template.as_deref()
     }
 
     /// SHA-256 of its weights, computed at the first call; none if a file cannot be read any more.

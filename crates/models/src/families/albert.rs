@@ -3,7 +3,7 @@
 
 use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
-use candle_nn::{Linear, Module};
+use candle_nn::Module;
 use serde_json::Value;
 
 use super::bert::absolute;
@@ -14,6 +14,7 @@ use super::post_norm::{self, Block};
 use super::{Activation, Build, Family, Output, Unembedding, check_eps, check_sizes, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
+use crate::linear::Linear;
 use crate::model::Shape;
 use crate::weights::Weights;
 

@@ -4,7 +4,7 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::{Params, Window};
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Module};
 use serde_json::Value;
 
 use super::keys::Keys;
@@ -13,6 +13,7 @@ use super::rotary::{Rotary, Usual};
 use super::{Activation, Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
+use crate::linear::Linear;
 use crate::model::Shape;
 use crate::weights::Weights;
 

@@ -4,7 +4,7 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::{Params, RelativeBias};
 use candle_core::{Device, Tensor};
-use candle_nn::{Linear, Module, ops};
+use candle_nn::{Module, ops};
 use serde_json::Value;
 
 use super::keys::Keys;
@@ -14,6 +14,7 @@ use super::{
 };
 use crate::attend::Run;
 use crate::error::Result;
+use crate::linear::Linear;
 use crate::model::Shape;
 use crate::weights::Weights;
 
@@ -130,7 +131,7 @@ fn load(config: Config, weights: &Weights) -> Result<Box<dyn Family>> {
     let words = weights.get("shared.weight", &shape)?;
     let encoder = Stack::load(&config, weights, "encoder", config.encoder_layers)?;
     let decoder = Stack::load(&config, weights, "decoder", config.decoder_layers)?;
-    let head = language_head(weights, config.head, "lm_head.weight", &words)?;
+    let head = language_head(weights, config.head, "lm_head.weight", &words.clone().into())?;
     Ok(Box::new(T5 { config, words, encoder, decoder, head }))
 }
 
