@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-r"""Make the expected values that the tests of `crates/models` compare with, from the two trained models.
+r"""Make the expected values that the tests of `crates/models` compare with, from trained models.
 
 Run once by hand when a model or a value is added; the result is committed and small, so that neither users nor CI need
 torch. It reads models/ (see tools/fetch-models, and the environment variable ATTNSCOPE_MODELS) and writes
@@ -7,7 +7,7 @@ crates/models/tests/expected/*.json:
 
     python3 -m venv VENV && VENV/bin/pip install torch==2.15.0 transformers==5.24.0 tokenizers==0.23.3 \
         safetensors==0.8.0 accelerate==1.15.0 gguf==0.19.0 numpy==2.4.6 regex==2026.11.19
-    VENV/bin/python tools/expected-values.py [smollm2] [minilm]
+    VENV/bin/python tools/expected-values.py [smollm2] [minilm] [rxnmapper]
 
 Python 3.11 or later; torch is several gigabytes. Everything is computed on the CPU in float32 with transformers'
 "eager" attention, the one that forms the whole attention map. Numbers are written with 7 significant digits. They are
@@ -367,9 +367,32 @@ def minilm():
     return {"minilm.json": values, "minilm-tokens.json": tokens}
 
 
+# rxnmapper: an ALBERT that reads chemical reactions -------------------------------------------------------------------
+
+
+def rxnmapper():
+    """Head 5 of layer 10 looks from an atom of the product at the atom that it was before. (Schwaller et al. 2021)"""
+    folder = MODELS / "rxnmapper"
+    if not folder.is_dir():
+        sys.exit(f"expected-values: no folder {folder}; tools/convert-pickle.py --help says how to make it")
+    model = transformers.AlbertForMaskedLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    # 2-chloropropanoic acid and methanol: the ester keeps the oxygen of the alcohol.
+    text = "CC(Cl)C(=O)O.CO>>CC(Cl)C(=O)OC"
+    encoding = tokenizer.encode(text)
+    attentions = model.eval()(torch.tensor([encoding.ids]), output_attentions=True).attentions
+    values = header(folder / "model.safetensors") | {
+        "text": text,
+        "ids": encoding.ids,
+        "tokens": encoding.tokens,
+        "attention": attention_maps(attentions, layers=(0, 5, 10), heads=(0, 5, 7)),
+    }
+    return {"rxnmapper.json": values}
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 
-MAKERS = {"smollm2": smollm2, "minilm": minilm}
+MAKERS = {"smollm2": smollm2, "minilm": minilm, "rxnmapper": rxnmapper}
 
 
 def main():

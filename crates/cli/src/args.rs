@@ -7,6 +7,7 @@ mod knockout;
 mod readings;
 mod text;
 mod truncate;
+mod weights;
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ pub(crate) use generate::GenerateArgs;
 pub(crate) use knockout::{Head, KnockoutArgs, Scanned};
 pub(crate) use readings::{By, HeadReadings, LensArgs, RolloutArgs};
 use text::TextArgs;
+pub(crate) use weights::Weights;
 
 /// Look at any attention weight of any head, exactly, at any length.
 ///
@@ -88,6 +90,8 @@ pub(crate) struct ViewArgs {
     /// Do not open a browser
     #[arg(long)]
     pub(crate) no_open: bool,
+    #[command(flatten)]
+    pub(crate) weights: Weights,
 }
 
 /// What to read.
@@ -124,6 +128,8 @@ pub(crate) struct Reading {
     /// Let every token of the example see every other (its default)
     #[arg(long)]
     pub(crate) bidirectional: bool,
+    #[command(flatten)]
+    pub(crate) weights: Weights,
 }
 
 impl Reading {

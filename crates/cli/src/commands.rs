@@ -18,18 +18,18 @@ use anyhow::bail;
 use attnscope_inspect::{Trace, fit_to_show};
 use attnscope_models::{Ask, DEFAULT_TEXT, Keep, Model, Prompt, Source};
 
-use crate::args::Reading;
+use crate::args::{Reading, Weights};
 use crate::output;
 
 /// Opens a source; a model of the Hub that is not here yet is fetched, with a bar.
-fn open(name: &str) -> anyhow::Result<Source> {
-    open_while(name, &|| true)
+fn open(name: &str, weights: Weights) -> anyhow::Result<Source> {
+    open_while(name, weights, &|| true)
 }
 
 /// As [`open`], for as long as it is wanted.
-fn open_while(name: &str, wanted: &(dyn Fn() -> bool + Sync)) -> anyhow::Result<Source> {
+fn open_while(name: &str, weights: Weights, wanted: &(dyn Fn() -> bool + Sync)) -> anyhow::Result<Source> {
     let bar = output::bytes(name);
-    let source = Source::open_watched(name, &|event| {
+    let source = Source::open_with(name, weights.choice(), &|event| {
         output::fetching(&bar, name, event);
         wanted()
     });
@@ -45,7 +45,7 @@ fn read(reading: &Reading, keep: Keep) -> anyhow::Result<Trace> {
 /// The same, with the source that was opened.
 fn read_from(reading: &Reading, keep: Keep) -> anyhow::Result<(Source, Trace)> {
     let ask = reading.ask(keep)?;
-    let source = open(&reading.source)?;
+    let source = open(&reading.source, reading.weights)?;
     let ask = reading.fit_ask(&source, ask)?;
     let bar = output::progress("reading");
     let progress = |done, all| {
@@ -59,7 +59,7 @@ fn read_from(reading: &Reading, keep: Keep) -> anyhow::Result<(Source, Trace)> {
 
 /// Opens a source that must be a model: only one `does` what is asked.
 fn model(reading: &Reading, does: &str) -> anyhow::Result<Box<Model>> {
-    let Source::Model(model) = Source::open(&reading.source)? else {
+    let Source::Model(model) = open(&reading.source, reading.weights)? else {
         bail!("{}: only a model {does}", reading.source);
     };
     // As everywhere: a model is what it was trained to be.

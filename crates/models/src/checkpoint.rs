@@ -1,14 +1,12 @@
 //! What every checkpoint holds, whatever its container: a configuration, tensors, a tokenizer.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::Tokenizer;
 use crate::chat::Home;
 use crate::error::{Error, Result};
 use crate::families::{Build, Entry};
-use crate::weights::Weights;
+use crate::weights::{Choice, Weights};
 use crate::{folder, gguf};
 
 /// A checkpoint taken apart, before any family has built a model of it.
@@ -28,24 +26,19 @@ pub(crate) struct Checkpoint {
 
 /// The family of a checkpoint, as far as a look at its first bytes tells; none where it cannot be known so cheaply.
 pub(crate) fn family(path: &Path) -> Option<&'static Entry> {
-    if path.is_dir() {
-        return folder::family(path);
-    }
-    let mut start = [0; 4];
-    File::open(path).ok().filter(|_| path.is_file())?.read_exact(&mut start).ok()?;
-    // The only family of GGUF files that is known so far.
-    (&start == b"GGUF").then(|| Entry::of_gguf("llama"))?
+    if path.is_dir() { folder::family(path) } else { gguf::family(path) }
 }
 
 /// Opens a Hugging Face folder or a GGUF file.
 ///
 /// # Errors
 /// If it is missing, broken, or of an architecture that is not known.
-pub(crate) fn open(path: &Path) -> Result<Checkpoint> {
+pub(crate) fn open(path: &Path, weights: Choice) -> Result<Checkpoint> {
     if path.is_dir() {
+        weights.of_folder(path)?;
         folder::open(path)
     } else if path.is_file() {
-        gguf::open(path)
+        gguf::open(path, weights)
     } else {
         Err(Error::file(path, "no such file or folder"))
     }

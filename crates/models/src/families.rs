@@ -12,7 +12,7 @@ mod gpt2;
 mod gpt_neox;
 mod keys;
 mod layers;
-pub(crate) mod llama;
+mod llama;
 mod mistral;
 mod modernbert;
 mod output;
@@ -29,19 +29,17 @@ mod table;
 
 use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
-use candle_nn::{LayerNorm, Linear, Module};
+use candle_nn::{LayerNorm, Module};
 
 use crate::attend::Run;
 use crate::error::Result;
-use crate::matvec;
+use crate::linear::{Linear, Matrix};
 use crate::model::Shape;
 use crate::weights::Weights;
 
 pub(crate) use activation::Activation;
 pub(crate) use decoder_keys::Head;
-pub(crate) use layers::{Layers, Windows};
 pub(crate) use output::{Frozen, Norm, Output, Unembedding, doubles};
-pub(crate) use rotary::Rotary;
 pub(crate) use table::{Build, gguf_architectures, model_types};
 pub use table::{Entry, FAMILIES};
 
@@ -73,27 +71,6 @@ pub(crate) fn check_heads(q_heads: usize, kv_heads: usize, head_dim: usize) -> R
         return Err(format!("its configuration says {q_heads} heads of {head_dim} dimensions, which is too large"));
     }
     Ok(())
-}
-
-/// What turns the vectors of tokens into others, (len, inp) -> (len, out).
-pub(crate) trait Layer {
-    fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor>;
-}
-
-impl Layer for Linear {
-    fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
-        let y = matvec::times(x, self.weight())?;
-        match self.bias() {
-            Some(bias) => y.broadcast_add(bias),
-            None => Ok(y),
-        }
-    }
-}
-
-impl Layer for LayerNorm {
-    fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
-        Module::forward(self, x)
-    }
 }
 
 /// A model of some family, ready to run.
@@ -147,7 +124,7 @@ pub(crate) trait Encoder {
 /// A linear layer: `{name}.weight` (out, inp), and `{name}.bias` (out) where there is one. A bias that the configuration does
 /// not speak of is refused.
 pub(crate) fn linear(weights: &Weights, name: &str, inp: usize, out: usize, bias: bool) -> Result<Linear> {
-    let weight = weights.get(&format!("{name}.weight"), &[out, inp])?;
+    let weight = weights.matrix(&format!("{name}.weight"), [out, inp])?;
     let name = format!("{name}.bias");
     if !bias {
         weights.unspoken(&name)?;
@@ -159,7 +136,7 @@ pub(crate) fn linear(weights: &Weights, name: &str, inp: usize, out: usize, bias
 /// Applies a linear layer and splits the result into heads: (len, inp) -> (1, len, heads, head_dim).
 pub(crate) fn heads(layer: &Linear, x: &Tensor, heads: usize, head_dim: usize) -> Result<Tensor> {
     let len = x.dim(0)?;
-    Ok(Layer::forward(layer, x)?.reshape((1, len, heads, head_dim))?)
+    Ok(layer.forward(x)?.reshape((1, len, heads, head_dim))?)
 }
 
 /// Applies a layer that looks at each token alone, (len, hidden) -> (len, hidden). What is wide within it is never there for
@@ -191,7 +168,7 @@ pub(crate) fn prefix<'a>(weights: &Weights, prefixes: &[&'a str], name: &str) ->
 }
 
 /// What turns the last vectors into logits, (vocab, hidden); `embedding` is (vocab, hidden).
-pub(crate) fn language_head(weights: &Weights, head: Head, name: &str, embedding: &Tensor) -> Result<Option<Linear>> {
+pub(crate) fn language_head(weights: &Weights, head: Head, name: &str, embedding: &Matrix) -> Result<Option<Linear>> {
     let weight = match head {
         Head::Absent => return Ok(None),
         Head::Tied if !weights.has(name) => embedding.clone(),
@@ -199,7 +176,7 @@ pub(crate) fn language_head(weights: &Weights, head: Head, name: &str, embedding
             let why = "and its configuration does not say that it is the embedding (tie_word_embeddings)";
             return Err(weights.fail(format!("tensor {name} is missing, {why}")));
         }
-        Head::Tied | Head::Own => weights.get(name, embedding.dims())?,
+        Head::Tied | Head::Own => weights.matrix(name, embedding.dims2()?.into())?,
     };
     Ok(Some(Linear::new(weight, None)))
 }

@@ -13,6 +13,7 @@ use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result};
 use crate::families::{Build, Entry, model_types};
 use crate::hub::name_of_snapshot;
+use crate::pickle;
 use crate::shards::Shards;
 use crate::weights::Weights;
 
@@ -97,8 +98,9 @@ pub(crate) fn weight_files(path: &Path) -> Result<Vec<PathBuf>> {
     }
     let index_path = path.join("model.safetensors.index.json");
     if !index_path.exists() {
-        let hint = "it has no model.safetensors (a pytorch_model.bin has to be converted first: \
-                    model.save_pretrained(folder) in transformers)";
+        let hint = pickle::refused_folder(path).unwrap_or_else(|| {
+            "it has no model.safetensors; model.save_pretrained(folder) in transformers writes one".to_owned()
+        });
         return Err(Error::file(path, hint));
     }
     let names = parts(&index_path)?;

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use attnscope_inspect::{Model as About, Trace};
+use attnscope_inspect::{Model as About, Trace, fit_to_show};
 use candle_core::Tensor;
 use sha2::{Digest, Sha256};
 
@@ -12,8 +12,9 @@ use crate::chat::{Chat, Home};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{Error, Result};
 use crate::families::{Entry, Family};
-use crate::gguf_name;
+use crate::gguf;
 use crate::intervene::Interventions;
+use crate::weights::{Choice, Form, Kept};
 
 /// Said where there are no ids.
 const NOTHING: &str = "there is no token to read";
@@ -24,6 +25,8 @@ pub struct Model {
     entry: &'static Entry,
     pub(crate) family: Box<dyn Family>,
     tokenizer: Tokenizer,
+    /// How its weights are kept, where its file has them quantised.
+    kept: Option<Kept>,
     template: Home,
     files: Vec<PathBuf>,
     sha256: OnceLock<Option<String>>,
@@ -105,14 +108,33 @@ impl Model {
     /// # Errors
     /// If it is missing, broken, of an architecture that is not known, or contradicts itself.
     pub fn open(path: &Path) -> Result<Self> {
-        let Checkpoint { name, family: entry, build, weights, tokenizer, template, files } = checkpoint::open(path)?;
+        Self::open_with(path, Choice::default())
+    }
+
+    /// The same with quantised weights in the form that is asked for.
+    ///
+    /// # Errors
+    /// As [`Model::open`], and if it has no quantised weights where those are asked for.
+    pub fn open_with(path: &Path, weights: Choice) -> Result<Self> {
+        let checkpoint = checkpoint::open(path, weights)?;
+        let Checkpoint { name, family: entry, build, weights, tokenizer, template, files } = checkpoint;
         let family = build(&weights)?;
+        weights.all_read()?;
+        let kept = weights.kept();
+        if let Some(kept) = &kept {
+            let name = fit_to_show(&name);
+            match kept.form {
+                Form::F32 => tracing::info!("{name}: {kept}"),
+                // The numbers are then not those of the weights alone, so it is said unasked.
+                Form::Quantised => tracing::warn!("{name}: {kept}"),
+            }
+        }
         let (has, knows) = (family.shape().vocab, tokenizer.vocab());
         if knows > has {
             let problem = format!("its tokenizer has {knows} tokens, but the model only {has}");
             return Err(Error::file(path, problem));
         }
-        Ok(Self { name, entry, family, tokenizer, template, files, sha256: OnceLock::new() })
+        Ok(Self { name, entry, family, tokenizer, kept, template, files, sha256: OnceLock::new() })
     }
 
     /// The family of a checkpoint and whether it is causal, from a look at it; none where only opening it would tell.
@@ -124,7 +146,7 @@ impl Model {
     /// What a GGUF file calls itself in its header, fit to be shown, from a look at its beginning; none where that does
     /// not tell.
     pub fn glance_name(path: &Path) -> Option<String> {
-        gguf_name::name(path)
+        gguf::name(path)
     }
 
     /// What it calls itself.
@@ -145,6 +167,11 @@ impl Model {
     /// Its tokenizer.
     pub fn tokenizer(&self) -> &Tokenizer {
         &self.tokenizer
+    }
+
+    /// How its weights are kept, where its file has them quantised.
+    pub fn kept(&self) -> Option<&Kept> {
+        self.kept.as_ref()
     }
 
     /// SHA-256 of its weights, computed at the first call; none if a file cannot be read any more.

@@ -10,6 +10,7 @@ use crate::attend::Keep;
 use crate::error::{Error, Result};
 use crate::hub::{Hub, HubId, Settings, Watch};
 use crate::model::{Model, Prompt};
+use crate::weights::Choice;
 
 /// Read when no text is given.
 pub const DEFAULT_TEXT: &str = "The robot carried the patient because it was tired.";
@@ -49,24 +50,25 @@ impl Source {
     /// # Errors
     /// If there is no such thing, or it is broken, or is not to be had.
     pub fn open(name: &str) -> Result<Self> {
-        Self::open_watched(name, &|_| true)
+        Self::open_with(name, Choice::default(), &|_| true)
     }
 
-    /// As [`open`](Self::open); `watch` is told how the fetching goes.
+    /// The same with a model's quantised weights in the form that is asked for; `watch` is told how the fetching goes.
     ///
     /// # Errors
-    /// As there, and if `watch` ends it.
-    pub fn open_watched(name: &str, watch: Watch) -> Result<Self> {
+    /// As [`Source::open`], if it has no quantised weights where those are asked for, and if `watch` ends it.
+    pub fn open_with(name: &str, weights: Choice, watch: Watch) -> Result<Self> {
         let path = Path::new(name);
         if name == "example" {
+            without_weights(path, weights)?;
             return Ok(Self::Example(Example::load()));
         }
         if let Some(id) = Self::on_the_hub(name) {
             let path = Hub::new(Settings::from_env()).bring(&id, watch)?;
-            return Ok(Self::Model(Box::new(Model::open(&path)?)));
+            return Ok(Self::Model(Box::new(Model::open_with(&path, weights)?)));
         }
         if path.is_dir() {
-            return Ok(Self::Model(Box::new(Model::open(path)?)));
+            return Ok(Self::Model(Box::new(Model::open_with(path, weights)?)));
         }
         if !path.exists() {
             return Err(Error::file(
@@ -80,9 +82,10 @@ impl Source {
             return Err(Error::file(path, "is neither a file nor a folder"));
         }
         if path.extension().is_some_and(|ending| ending == "safetensors") {
+            without_weights(path, weights)?;
             return Ok(Self::Trace(Trace::open(path)?));
         }
-        Ok(Self::Model(Box::new(Model::open(path)?)))
+        Ok(Self::Model(Box::new(Model::open_with(path, weights)?)))
     }
 
     /// The model of the Hub that a name means. Whatever is here by that name goes first.
@@ -120,6 +123,14 @@ impl Source {
                 model.trace(&prompt, ask.keep, ask.progress)
             }
         }
+    }
+}
+
+/// What is no model has no weights, in whatever form.
+fn without_weights(path: &Path, weights: Choice) -> Result<()> {
+    match weights {
+        Choice::Quantised => Err(Error::file(path, "is no model and has no weights; leave out --weights")),
+        Choice::Auto | Choice::F32 => Ok(()),
     }
 }
 

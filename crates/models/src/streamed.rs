@@ -93,7 +93,7 @@ impl<'a> Streamed<'a> {
 mod tests {
     use super::Streamed;
     use crate::Tokenizer;
-    use crate::tokenizer::ByteBpe;
+    use crate::tokenizer::{ByteBpe, Vocabulary};
 
     /// A token for each byte, by its number.
     fn bytes() -> Tokenizer {
@@ -101,9 +101,9 @@ mod tests {
         let mut others = 0x100..;
         let code = |byte: u32| if prints(byte) { Some(byte) } else { others.next() };
         let tokens: Vec<String> = (0..256).map(code).map(|c| c.and_then(char::from_u32).unwrap().to_string()).collect();
-        let control = vec![false; tokens.len()];
-        let parts = ByteBpe { tokens, merges: Vec::new(), control, rule: "gpt-2".to_owned(), begin: None, end: None };
-        Tokenizer::byte_bpe(parts).unwrap()
+        let vocabulary =
+            Vocabulary { tokens, kinds: Vec::new(), unknown: None, first: None, last: None, ends: Vec::new() };
+        ByteBpe { vocabulary, merges: Vec::new(), rule: "gpt-2".to_owned() }.build().unwrap()
     }
 
     /// What each byte of a text makes certain, and what was held back.

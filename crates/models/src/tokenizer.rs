@@ -1,27 +1,28 @@
 //! Text to token ids and back, and tokens as a person reads them.
 
+mod byte_bpe;
+mod sentencepiece;
+mod vocabulary;
+
 use std::path::Path;
 
 use attnscope_inspect::Token;
 use serde::Deserialize;
 use serde_json::Value;
-use tokenizers::models::bpe::BPE;
-use tokenizers::pre_tokenizers::PreTokenizerWrapper;
-use tokenizers::pre_tokenizers::byte_level::ByteLevel;
-use tokenizers::pre_tokenizers::digits::Digits;
-use tokenizers::pre_tokenizers::sequence::Sequence;
-use tokenizers::{AddedToken, EncodeInput, Encoding, ModelWrapper, PostProcessor, TruncationParams};
+use tokenizers::{EncodeInput, Encoding, PostProcessor, TruncationParams};
 
 use crate::caught::caught;
 use crate::error::{Error, Result};
 use crate::{charsmap, template};
 
+pub(crate) use byte_bpe::ByteBpe;
+pub(crate) use sentencepiece::SentencePiece;
+pub(crate) use vocabulary::{Kind, Vocabulary};
+
 /// A model's own tokenizer.
 pub struct Tokenizer {
     inner: tokenizers::Tokenizer,
     pieces: Pieces,
-    /// Put before every text, where the model wants that and its tokenizer file does not already say so.
-    begin: Option<u32>,
     /// What ends a generated text.
     end: Vec<u32>,
 }
@@ -50,18 +51,6 @@ struct Parts {
     normalizer: Value,
     post_processor: Value,
     decoder: Value,
-}
-
-/// A byte BPE, as a GGUF file holds it.
-pub(crate) struct ByteBpe {
-    pub(crate) tokens: Vec<String>,
-    pub(crate) merges: Vec<String>,
-    /// Which tokens are marks and no text.
-    pub(crate) control: Vec<bool>,
-    /// `tokenizer.ggml.pre`: how a text is cut before merging.
-    pub(crate) rule: String,
-    pub(crate) begin: Option<usize>,
-    pub(crate) end: Option<usize>,
 }
 
 impl Tokenizer {
@@ -106,59 +95,7 @@ impl Tokenizer {
             _ if falls_back(&parts.decoder) => Pieces::Fallback,
             _ => Pieces::Plain,
         };
-        Ok(Self { inner, pieces, begin: None, end })
-    }
-
-    /// Puts a byte BPE together.
-    ///
-    /// # Errors
-    /// Words on what does not fit.
-    pub(crate) fn byte_bpe(parts: ByteBpe) -> Result<Self, String> {
-        let ByteBpe { tokens, merges, control, rule, begin, end } = parts;
-        let whole = ByteLevel::new(false, true, true);
-        let rule: PreTokenizerWrapper = match rule.as_str() {
-            "gpt-2" | "default" => whole.into(),
-            // Digits one by one, whatever stands beside them.
-            "smollm" => Sequence::new(vec![Digits::new(true).into(), whole.into()]).into(),
-            other => {
-                let known = "known are \"gpt-2\" and \"smollm\"";
-                return Err(format!(
-                    "its tokenizer's rule {other:?} (tokenizer.ggml.pre) is not supported yet; {known}"
-                ));
-            }
-        };
-        let merges = merges
-            .iter()
-            .map(|merge| match merge.split_once(' ') {
-                Some((left, right)) => Ok((left.to_owned(), right.to_owned())),
-                None => {
-                    Err(format!("its tokenizer has a merge {merge:?}, which must be two tokens with a space between"))
-                }
-            })
-            .collect::<Result<Vec<_>, String>>()?;
-        let marks: Vec<AddedToken> = tokens
-            .iter()
-            .zip(&control)
-            .filter(|(_, control)| **control)
-            .map(|(token, _)| AddedToken::from(token.clone(), true))
-            .collect();
-        let len = tokens.len();
-        if begin.into_iter().chain(end).any(|id| id >= len) {
-            return Err(format!("its tokenizer has a begin or end mark beyond its {len} tokens"));
-        }
-        let vocab: ahash::AHashMap<String, u32> = tokens.into_iter().zip(0..).collect();
-        if vocab.len() != len {
-            return Err("its tokenizer has the same token twice".to_owned());
-        }
-        let built = caught(|| BPE::builder().vocab_and_merges(vocab, merges).build());
-        let bpe = built.ok_or("its tokenizer is damaged: a merge makes more than any token; fetch it again")?;
-        let bpe = bpe.map_err(|error| format!("its tokenizer: {error}"))?;
-        let mut inner = tokenizers::Tokenizer::new(ModelWrapper::BPE(bpe));
-        inner.with_pre_tokenizer(Some(rule));
-        inner.with_decoder(Some(ByteLevel::default()));
-        inner.add_special_tokens(marks).map_err(|error| format!("its tokenizer: {error}"))?;
-        let [begin, end] = [begin, end].map(|id| id.map(|id| id as u32));
-        Ok(Self { inner, pieces: Pieces::Bytes, begin, end: end.into_iter().collect() })
+        Ok(Self { inner, pieces, end })
     }
 
     /// The ids of a text, with the marks that the model expects around it.
@@ -166,7 +103,7 @@ impl Tokenizer {
     /// # Errors
     /// If the tokenizer fails.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
-        Ok(self.begin.into_iter().chain(self.read(text, true)?.get_ids().iter().copied()).collect())
+        Ok(self.read(text, true)?.get_ids().to_vec())
     }
 
     /// The ids of a text without those marks; marks that the text itself spells are read as such.
@@ -183,24 +120,21 @@ impl Tokenizer {
     /// If the tokenizer fails.
     pub fn encode_pair(&self, first: &str, second: &str) -> Result<(Vec<u32>, Vec<u32>)> {
         let encoding = self.read((first, second), true)?;
-        let marks = self.begin.into_iter();
-        let ids = marks.clone().chain(encoding.get_ids().iter().copied()).collect();
-        Ok((ids, marks.map(|_| 0).chain(encoding.get_type_ids().iter().copied()).collect()))
+        Ok((encoding.get_ids().to_vec(), encoding.get_type_ids().to_vec()))
     }
 
     /// The same tokenizer, but its texts, or pairs of them, have no more than `len` tokens: where they would, words are left
     /// out at the end of the longer text, and no marks. None where the marks alone are more.
     pub(crate) fn shortened(&self, len: usize) -> Option<Self> {
-        let max_length = len.checked_sub(self.begin.iter().len())?;
         let marks =
             self.inner.get_post_processor().map_or(0, |marks| marks.added_tokens(true).max(marks.added_tokens(false)));
-        if max_length <= marks {
+        if len <= marks {
             return None;
         }
         let mut inner = self.inner.clone();
-        let params = TruncationParams { max_length, ..TruncationParams::default() };
+        let params = TruncationParams { max_length: len, ..TruncationParams::default() };
         inner.with_truncation(Some(params)).ok()?;
-        Some(Self { inner, pieces: self.pieces, begin: self.begin, end: self.end.clone() })
+        Some(Self { inner, pieces: self.pieces, end: self.end.clone() })
     }
 
     /// The same without the marks.

@@ -1,4 +1,4 @@
-//! The two real models against transformers on the same weights.
+//! Real models against transformers on the same weights.
 
 mod common;
 
@@ -9,6 +9,8 @@ use serde::Deserialize;
 
 const SMOLLM2: &str = "smollm2-135m-instruct.Q4_1.gguf";
 const MINILM: &str = "all-minilm-l6-v2";
+/// An ALBERT that reads chemical reactions; `tools/convert-pickle.py` makes it of a pickle, where torch is at hand.
+const RXNMAPPER: &str = "rxnmapper";
 
 #[derive(Deserialize)]
 struct Map {
@@ -61,6 +63,14 @@ struct MiniLm {
     ids: Vec<u32>,
     attention: Vec<Map>,
     hidden: Vec<Vec<f32>>,
+}
+
+#[derive(Deserialize)]
+struct Reaction {
+    text: String,
+    ids: Vec<u32>,
+    tokens: Vec<String>,
+    attention: Vec<Map>,
 }
 
 #[derive(Deserialize)]
@@ -187,6 +197,30 @@ fn minilm_is_what_transformers_makes_of_it() {
     for (got, want) in hidden.iter().zip(&want.hidden) {
         same_numbers("hidden", got, want, 2e-5 * largest);
     }
+}
+
+/// Head 5 of layer 10 finds for each atom of an ester the atom that it was in the acid or the alcohol. (Schwaller et al.
+/// 2021, "Extraction of organic chemistry grammar from unsupervised learning of chemical reactions")
+#[test]
+fn rxnmapper_maps_the_atoms_of_an_esterification() {
+    let Some(model) = model(RXNMAPPER) else { return };
+    let want: Reaction = expected("rxnmapper.json");
+    assert_eq!(model.tokenizer().encode(&want.text).unwrap(), want.ids);
+    let trace = trace(&model, &want.text);
+    same_maps(&trace, &want.attention);
+
+    let arrow = want.tokens.iter().position(|token| token == ">>").unwrap();
+    let is_atom = |at: &usize| want.tokens[*at].starts_with(|c: char| c.is_alphabetic());
+    let before: Vec<usize> = (0..arrow).filter(is_atom).collect();
+    let at = At { layer: 10, head: 5, ..At::default() };
+    let was = |atom: usize| {
+        let row = trace.row(at, atom).unwrap();
+        *before.iter().max_by(|a, b| row.weights[**a].total_cmp(&row.weights[**b])).unwrap()
+    };
+    let mapped: Vec<(usize, usize)> =
+        (arrow..want.tokens.len()).filter(is_atom).map(|atom| (atom, was(atom))).collect();
+    // CC(Cl)C(=O)O.CO>>CC(Cl)C(=O)OC: the acid gives all but its hydroxyl, the alcohol its oxygen and its carbon.
+    assert_eq!(mapped, [(16, 1), (17, 2), (19, 4), (21, 6), (24, 9), (26, 14), (27, 13)]);
 }
 
 #[test]

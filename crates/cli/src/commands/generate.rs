@@ -38,7 +38,7 @@ pub(crate) fn run(args: GenerateArgs) -> anyhow::Result<()> {
     let Some(prompt) = args.reading.prompt_to_go_on()? else {
         bail!("there is nothing to go on with; give a text with --prompt")
     };
-    let Source::Model(model) = super::open(&args.reading.source)? else {
+    let Source::Model(model) = super::open(&args.reading.source, args.reading.weights)? else {
         bail!("{}: only a model can go on with a text", args.reading.source);
     };
     // As everywhere: a model is what it was trained to be.

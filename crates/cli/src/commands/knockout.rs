@@ -46,7 +46,7 @@ struct Cut {
 }
 
 pub(crate) fn run(args: KnockoutArgs) -> anyhow::Result<()> {
-    match super::open(&args.reading.source)? {
+    match super::open(&args.reading.source, args.reading.weights)? {
         Source::Example(example) => of_example(&example, &args),
         Source::Model(model) => of_model(&model, &args),
         Source::Trace(_) => bail!(

@@ -30,8 +30,9 @@ pub(crate) fn run(args: TraceArgs) -> anyhow::Result<()> {
         }
     })?;
     let ask = args.reading.ask(Keep::All)?;
-    let source = super::open_while(&args.reading.source, &|| !stop.load(Ordering::Relaxed))?;
-    let ask = args.reading.fit_ask(&source, ask)?;
+    let reading = &args.reading;
+    let source = super::open_while(&reading.source, reading.weights, &|| !stop.load(Ordering::Relaxed))?;
+    let ask = reading.fit_ask(&source, ask)?;
     let bar = output::progress("reading");
     let progress = |done, all| {
         output::advance(&bar, done, all);

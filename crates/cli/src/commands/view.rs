@@ -9,7 +9,7 @@ use attnscope_server::{Entry, Opening, Server};
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 
-use crate::args::ViewArgs;
+use crate::args::{ViewArgs, Weights};
 use crate::label::{Label, label};
 use crate::output;
 
@@ -20,7 +20,7 @@ pub(crate) fn run(args: ViewArgs) -> anyhow::Result<()> {
     // Before anything slow: a port in use is said at once.
     let listener = listen(args.host, args.port)?;
     let mut address = format!("http://{}/", crate::reach::address(listener.local_addr()?));
-    let mut server = Server::new(entries(&args.sources)?);
+    let mut server = Server::new(entries(&args.sources, args.weights)?);
     if ![IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].contains(&args.host) {
         let token = token()?;
         address.push_str(&format!("?token={token}"));
@@ -65,12 +65,15 @@ fn listen(host: IpAddr, port: u16) -> anyhow::Result<TcpListener> {
 /// What the page offers: the sources given, opened now so that a wrong one is said at once (one of the Hub is fetched
 /// before there is a page), and the example. With none given, the example and whatever models lie in `models/`, opened when
 /// they are picked.
-fn entries(sources: &[String]) -> anyhow::Result<Vec<Entry>> {
+fn entries(sources: &[String], weights: Weights) -> anyhow::Result<Vec<Entry>> {
+    if weights.given() && sources.is_empty() {
+        bail!("--weights is said of a source; name one");
+    }
     let mut named: Vec<(String, Opening)> = Vec::new();
     for name in sources {
         // Given twice it is still one source.
         if named.iter().all(|(other, _)| other != name) {
-            named.push((name.clone(), Opening::Ready(Box::new(super::open(name)?))));
+            named.push((name.clone(), Opening::Ready(Box::new(super::open(name, weights)?))));
         }
     }
     if !sources.iter().any(|name| name == "example") {

@@ -3,7 +3,7 @@
 
 use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
-use candle_nn::Linear;
+use candle_nn::Module;
 use serde_json::Value;
 
 use super::bert::absolute;
@@ -11,9 +11,10 @@ use super::embedding::{self, Embedding, in_order};
 use super::keys::Keys;
 use super::parts::{Widths, WordHead, WordHeadNames};
 use super::post_norm::{self, Block};
-use super::{Activation, Build, Family, Layer, Output, Unembedding, check_eps, check_sizes, linear, prefix};
+use super::{Activation, Build, Family, Output, Unembedding, check_eps, check_sizes, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
+use crate::linear::Linear;
 use crate::model::Shape;
 use crate::weights::Weights;
 

@@ -4,7 +4,7 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear};
+use candle_nn::{LayerNorm, Module};
 use serde_json::Value;
 
 use super::keys::Keys;
@@ -12,11 +12,11 @@ use super::output::NORMED;
 use super::parts::{Attention, Widths, speaking_head};
 use super::post_norm::{Net, Sizes};
 use super::{
-    Activation, Build, Encoder, Family, Head, Layer, Output, Unembedding, check_sizes, language_head, layer_norm,
-    prefix,
+    Activation, Build, Encoder, Family, Head, Output, Unembedding, check_sizes, language_head, layer_norm, prefix,
 };
 use crate::attend::Run;
 use crate::error::Result;
+use crate::linear::Linear;
 use crate::model::Shape;
 use crate::weights::Weights;
 
@@ -115,10 +115,10 @@ fn load(config: Config, weights: &Weights) -> Result<Box<dyn Family>> {
     let words = weights.get(&format!("{prefix}shared.weight"), &shape)?;
     let encoder = Stack::load(&config, weights, &format!("{prefix}encoder"), config.encoder, false)?;
     let decoder = Stack::load(&config, weights, &format!("{prefix}decoder"), config.decoder, true)?;
-    let head = match language_head(weights, config.head, "lm_head.weight", &words)? {
+    let head = match language_head(weights, config.head, "lm_head.weight", &words.clone().into())? {
         Some(head) if weights.has("final_logits_bias") => {
             let bias = weights.get("final_logits_bias", &[1, config.vocab])?.flatten_all()?;
-            Some(Linear::new(head.weight().clone(), Some(bias)))
+            Some(Linear::new(head.weight()?.into_owned(), Some(bias)))
         }
         head => head,
     };

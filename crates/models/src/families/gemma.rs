@@ -4,9 +4,9 @@
 
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
-use candle_core::{Device, Tensor};
-use candle_nn::{Linear, ops};
-use serde_json::Value;
+use candle_core::Tensor;
+use candle_nn::{Module, ops};
+use serde_json::{Value, json};
 
 use super::activation::Activation;
 use super::decoder_keys::Head;
@@ -14,11 +14,12 @@ use super::keys::Keys;
 use super::layers::{Layers, Windows};
 use super::rotary::{Rotary, Usual};
 use super::{
-    Build, Family, Layer, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, language_head, linear,
-    prefix,
+    Build, Family, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, language_head, linear, prefix,
 };
 use crate::attend::Run;
 use crate::error::Result;
+use crate::gguf::{self, Header, Names, Stored, Turning};
+use crate::linear::{Linear, Matrix};
 use crate::model::Shape;
 use crate::weights::Weights;
 
@@ -58,6 +59,78 @@ pub(super) fn from_hf_2(config: &Value) -> Result<Build, String> {
 /// Reads the config.json of a Gemma 3 for texts alone.
 pub(super) fn from_hf_3(config: &Value) -> Result<Build, String> {
     Config::read_3(&Keys(config))?.build()
+}
+
+/// Gemma 2 in GGUF files.
+pub(super) const GGUF_2: gguf::Dialect =
+    gguf::Dialect { architectures: &["gemma2"], config: from_gguf_2, names: &NAMES };
+
+/// Gemma 3 for texts in GGUF files; those that see keep what they see with in a file of its own.
+pub(super) const GGUF_3: gguf::Dialect =
+    gguf::Dialect { architectures: &["gemma3"], config: from_gguf_3, names: &NAMES };
+
+const NAMES: Names = Names {
+    blocks: "model.layers.",
+    parts: &[
+        ("input_layernorm", "attn_norm", Stored::Whole),
+        ("self_attn.q_proj", "attn_q", Stored::Same),
+        ("self_attn.k_proj", "attn_k", Stored::Same),
+        ("self_attn.v_proj", "attn_v", Stored::Same),
+        ("self_attn.o_proj", "attn_output", Stored::Same),
+        ("self_attn.q_norm", "attn_q_norm", Stored::Whole),
+        ("self_attn.k_norm", "attn_k_norm", Stored::Whole),
+        ("post_attention_layernorm", "post_attention_norm", Stored::Whole),
+        ("pre_feedforward_layernorm", "ffn_norm", Stored::Whole),
+        ("mlp.gate_proj", "ffn_gate", Stored::Same),
+        ("mlp.up_proj", "ffn_up", Stored::Same),
+        ("mlp.down_proj", "ffn_down", Stored::Same),
+        ("post_feedforward_layernorm", "post_ffw_norm", Stored::Whole),
+    ],
+    others: &[
+        ("model.embed_tokens", "token_embd", Stored::Same),
+        ("model.norm", "output_norm", Stored::Whole),
+        ("lm_head", "output", Stored::Same),
+    ],
+};
+
+fn from_gguf_2(header: &Header) -> Result<Value> {
+    let mut config = from_gguf(header, Turning::USUAL, 46)?;
+    config["attn_logit_softcapping"] = header.keys.optional_number(".attn_logit_softcapping")?.into();
+    if config["sliding_window"].is_null() {
+        config["sliding_window"] = 4096.into();
+    }
+    Ok(config)
+}
+
+fn from_gguf_3(header: &Header) -> Result<Value> {
+    header.keys.refuse(".attn_logit_softcapping", 0.0)?;
+    // Every converter says the base, and 10,000 would be that of layers with a window.
+    let mut config = from_gguf(header, Turning { theta: None, ..Turning::USUAL }, 62)?;
+    let local = header.keys.optional_number(".rope.freq_base_swa")?.unwrap_or(10_000.0);
+    let global = config["rope_parameters"].take();
+    config["rope_parameters"] = json!({"full_attention": global, "sliding_attention": {"rope_theta": local}});
+    Ok(config)
+}
+
+/// What both say. The largest model of each, which has `largest` layers, scales scores otherwise than the others do, and no
+/// header says so.
+fn from_gguf(header: &Header, turning: Turning, largest: usize) -> Result<Value> {
+    let keys = &header.keys;
+    let mut config = Value::Object(header.decoder(turning)?);
+    config["query_pre_attn_scalar"] = match keys.optional_number(".attention.scale")? {
+        Some(scale) if scale > 0.0 && (scale * scale).recip().is_finite() => (scale * scale).recip().into(),
+        Some(scale) => {
+            let key = format!("{}.attention.scale", keys.architecture);
+            return Err(keys.fail(format!("{key} is {scale}, which must be above 0")));
+        }
+        None if keys.size(".block_count")? == largest => header.share()?.into(),
+        None => header.head_dim()?.into(),
+    };
+    config["attention_bias"] = header.has("blk.0.attn_q.bias").into();
+    config["final_logit_softcapping"] = keys.optional_number(".final_logit_softcapping")?.into();
+    config["sliding_window"] = header.window()?.into();
+    config["layer_types"] = header.layer_types()?.into();
+    Ok(config)
 }
 
 impl Config {
@@ -166,7 +239,7 @@ impl Config {
 struct Gemma {
     config: Config,
     /// (vocab, hidden).
-    embedding: Tensor,
+    embedding: Matrix,
     blocks: Vec<Block>,
     norm: Tensor,
     head: Option<Linear>,
@@ -193,7 +266,7 @@ impl Gemma {
     fn load(config: Config, weights: &Weights) -> Result<Self> {
         let Config { vocab, hidden, layers, .. } = config;
         let prefix = prefix(weights, &["model.", ""], "embed_tokens.weight");
-        let embedding = weights.get(&format!("{prefix}embed_tokens.weight"), &[vocab, hidden])?;
+        let embedding = weights.matrix(&format!("{prefix}embed_tokens.weight"), [vocab, hidden])?;
         let head = language_head(weights, config.head, "lm_head.weight", &embedding)?;
         weights.no_more_layers(layers, &format!("{prefix}layers.{layers}.input_layernorm.weight"))?;
         let norm = norm(weights, &format!("{prefix}norm"), hidden)?;
@@ -256,8 +329,7 @@ impl Family for Gemma {
         let positions = run.positions(ids.len());
         let turns = self.config.rotary.turns(&positions)?;
         let window_turns = self.config.window_rotary.turns(&positions)?;
-        let words = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
-        let mut x = (words * (hidden as f64).sqrt())?;
+        let mut x = (self.embedding.rows(ids)? * (hidden as f64).sqrt())?;
         for (layer, block) in self.blocks.iter().enumerate() {
             if run.skips(layer, &mut x)? {
                 continue;

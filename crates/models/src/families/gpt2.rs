@@ -4,17 +4,17 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear};
-use serde_json::Value;
+use candle_nn::{LayerNorm, Module};
+use serde_json::{Value, json};
 
 use super::activation::Activation;
 use super::decoder_keys::Head;
 use super::keys::Keys;
-use super::{
-    Build, Family, Layer, Norm, Output, Unembedding, check_eps, check_sizes, language_head, layer_norm, prefix,
-};
+use super::{Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, language_head, layer_norm, prefix};
 use crate::attend::Run;
 use crate::error::Result;
+use crate::gguf::{self, Header, Names, Stored};
+use crate::linear::{Linear, Matrix};
 use crate::model::Shape;
 use crate::weights::Weights;
 
@@ -39,6 +39,40 @@ struct Config {
 pub(super) fn from_hf(config: &Value) -> Result<Build, String> {
     let config = Config::read(config)?;
     Ok(Box::new(move |weights| Ok(Box::new(Gpt2::load(config, weights)?))))
+}
+
+/// GPT-2 in GGUF files.
+pub(super) const GGUF: gguf::Dialect = gguf::Dialect { architectures: &["gpt2"], config: from_gguf, names: &NAMES };
+
+const NAMES: Names = Names {
+    blocks: "transformer.h.",
+    parts: &[
+        ("ln_1", "attn_norm", Stored::Same),
+        ("attn.c_attn", "attn_qkv", Stored::Turned),
+        ("attn.c_proj", "attn_output", Stored::Turned),
+        ("ln_2", "ffn_norm", Stored::Same),
+        ("mlp.c_fc", "ffn_up", Stored::Turned),
+        ("mlp.c_proj", "ffn_down", Stored::Turned),
+    ],
+    others: &[
+        ("transformer.wte", "token_embd", Stored::Same),
+        ("transformer.wpe", "position_embd", Stored::Same),
+        ("transformer.ln_f", "output_norm", Stored::Same),
+        ("lm_head", "output", Stored::Same),
+    ],
+};
+
+fn from_gguf(header: &Header) -> Result<Value> {
+    let keys = &header.keys;
+    Ok(json!({
+        "vocab_size": header.vocabulary()?,
+        "n_embd": keys.size(".embedding_length")?,
+        "n_layer": keys.size(".block_count")?,
+        "n_head": keys.size(".attention.head_count")?,
+        "n_positions": keys.size(".context_length")?,
+        "n_inner": keys.size(".feed_forward_length")?,
+        "layer_norm_epsilon": keys.number(".attention.layer_norm_epsilon")?,
+    }))
 }
 
 impl Config {
@@ -75,7 +109,7 @@ impl Config {
 struct Gpt2 {
     config: Config,
     /// (vocab, hidden).
-    words: Tensor,
+    words: Matrix,
     /// (context, hidden).
     positions: Tensor,
     blocks: Vec<Block>,
@@ -98,7 +132,7 @@ impl Gpt2 {
     fn load(config: Config, weights: &Weights) -> Result<Self> {
         let Config { vocab, hidden, layers, context, eps, .. } = config;
         let prefix = prefix(weights, &["transformer.", ""], "wte.weight");
-        let words = weights.get(&format!("{prefix}wte.weight"), &[vocab, hidden])?;
+        let words = weights.matrix(&format!("{prefix}wte.weight"), [vocab, hidden])?;
         let positions = weights.get(&format!("{prefix}wpe.weight"), &[context, hidden])?;
         let head = language_head(weights, config.head, "lm_head.weight", &words)?;
         weights.no_more_layers(layers, &format!("{prefix}h.{layers}.ln_1.weight"))?;
@@ -126,7 +160,7 @@ impl Block {
 
 /// A linear layer whose weight is (inp, out), the other way round than usual.
 fn transposed(weights: &Weights, name: &str, inp: usize, out: usize) -> Result<Linear> {
-    let weight = weights.get(&format!("{name}.weight"), &[inp, out])?.t()?.contiguous()?;
+    let weight = weights.turned(&format!("{name}.weight"), [inp, out])?;
     Ok(Linear::new(weight, Some(weights.get(&format!("{name}.bias"), &[out])?)))
 }
 
@@ -139,9 +173,8 @@ impl Family for Gpt2 {
     fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
         let Config { hidden, layers, heads, activation, scaled, by_layer, .. } = self.config;
         let head_dim = hidden / heads;
-        let words = self.words.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
         let positions = Tensor::new(run.positions(ids.len()), &Device::Cpu)?;
-        let mut x = (words + self.positions.index_select(&positions, 0)?)?;
+        let mut x = (self.words.rows(ids)? + self.positions.index_select(&positions, 0)?)?;
         for (layer, block) in self.blocks.iter().enumerate() {
             if run.skips(layer, &mut x)? {
                 continue;

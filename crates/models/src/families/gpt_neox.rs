@@ -4,7 +4,7 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear};
+use candle_nn::{LayerNorm, Module};
 use serde_json::Value;
 
 use super::activation::Activation;
@@ -12,11 +12,11 @@ use super::decoder_keys::Head;
 use super::keys::Keys;
 use super::rotary::{Rotary, Usual};
 use super::{
-    Build, Family, Layer, Norm, Output, Unembedding, check_eps, check_sizes, heads, language_head, layer_norm, linear,
-    prefix,
+    Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, heads, language_head, layer_norm, linear, prefix,
 };
 use crate::attend::Run;
 use crate::error::Result;
+use crate::linear::Linear;
 use crate::model::Shape;
 use crate::weights::Weights;
 
@@ -112,7 +112,7 @@ impl GptNeoX {
         let Config { vocab, hidden, layers, eps, .. } = config;
         let prefix = prefix(weights, &["gpt_neox.", ""], "embed_in.weight");
         let embedding = weights.get(&format!("{prefix}embed_in.weight"), &[vocab, hidden])?;
-        let head = language_head(weights, config.head, "embed_out.weight", &embedding)?;
+        let head = language_head(weights, config.head, "embed_out.weight", &embedding.clone().into())?;
         weights.no_more_layers(layers, &format!("{prefix}layers.{layers}.input_layernorm.weight"))?;
         let norm = layer_norm(weights, &format!("{prefix}final_layer_norm"), hidden, eps)?;
         let block = |layer| Block::load(&config, weights, &format!("{prefix}layers.{layer}"));
@@ -152,7 +152,7 @@ fn taken(fused: &Linear, heads: usize, which: usize) -> Result<Linear> {
         let shape: Vec<usize> = std::iter::once(all / 3).chain(tensor.dims()[1..].iter().copied()).collect();
         split.reshape(shape)
     };
-    Ok(Linear::new(rows(fused.weight())?, fused.bias().map(rows).transpose()?))
+    Ok(Linear::new(rows(&*fused.weight()?)?, fused.bias().map(rows).transpose()?))
 }
 
 impl Family for GptNeoX {

@@ -3,8 +3,8 @@
 
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
-use candle_core::{Device, Tensor};
-use candle_nn::{Linear, ops};
+use candle_core::Tensor;
+use candle_nn::{Module, ops};
 use serde_json::Value;
 
 use super::activation::Activation;
@@ -13,11 +13,13 @@ use super::keys::Keys;
 use super::layers::{Layers, Windows};
 use super::rotary::{Rotary, Usual};
 use super::{
-    Build, Family, Layer, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, in_pieces,
-    language_head, linear, prefix,
+    Build, Family, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, in_pieces, language_head,
+    linear, prefix,
 };
 use crate::attend::Run;
 use crate::error::Result;
+use crate::gguf::{self, Header, Names, Stored, Turning};
+use crate::linear::{Linear, Matrix};
 use crate::model::Shape;
 use crate::weights::Weights;
 
@@ -54,8 +56,8 @@ pub(crate) struct Config {
     /// Longest text it was made for, in tokens.
     pub(crate) context: usize,
     pub(crate) head: Head,
-    /// How the checkpoint names its tensors.
-    pub(crate) names: Names,
+    /// Whether q, k and v lie in one matrix, `qkv_proj`, and gate and up in another, `gate_up_proj`.
+    pub(crate) fused: bool,
 }
 
 /// Which projections have biases.
@@ -69,17 +71,6 @@ pub(crate) struct Biases {
     pub(crate) ffn: bool,
 }
 
-/// How a checkpoint names its tensors, and how it orders the rows of q and k.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
-    /// `layers.0.self_attn.q_proj`: each half of a head's rows turns with the other half.
-    Hf,
-    /// The same with q, k and v in one matrix, `qkv_proj`, and gate and up in another, `gate_up_proj`.
-    HfFused,
-    /// `blk.0.attn_q`: each even row turns with the odd one after it.
-    Gguf,
-}
-
 /// Reads a Hugging Face config.json.
 pub(super) fn from_hf(config: &Value) -> Result<Build, String> {
     read(config)?.build()
@@ -91,6 +82,45 @@ fn read(config: &Value) -> Result<Config, String> {
     let config = Config::from_hf(&keys)?;
     let rotary = Rotary::from_hf(&keys, &Usual::for_head_dim(config.head_dim))?;
     Ok(Config { rotary, biases: Biases { qkv: attention, o: attention, ffn }, head: keys.head(false)?, ..config })
+}
+
+/// Llama in GGUF files; Mistral's models come as such too.
+pub(super) const GGUF: gguf::Dialect = gguf::Dialect { architectures: &["llama"], config: from_gguf, names: &NAMES };
+
+const NAMES: Names = Names {
+    parts: &[
+        ("input_layernorm", "attn_norm", Stored::Same),
+        ("self_attn.q_proj", "attn_q", Stored::InterleavedQueries),
+        ("self_attn.k_proj", "attn_k", Stored::InterleavedKeys),
+        ("self_attn.v_proj", "attn_v", Stored::Same),
+        ("self_attn.o_proj", "attn_output", Stored::Same),
+        ("post_attention_layernorm", "ffn_norm", Stored::Same),
+        ("mlp.gate_proj", "ffn_gate", Stored::Same),
+        ("mlp.up_proj", "ffn_up", Stored::Same),
+        ("mlp.down_proj", "ffn_down", Stored::Same),
+    ],
+    ..AROUND
+};
+
+/// What this family and its relatives have around their blocks, by the names of GGUF files.
+pub(super) const AROUND: Names = Names {
+    blocks: "model.layers.",
+    parts: &[],
+    others: &[
+        ("model.embed_tokens", "token_embd", Stored::Same),
+        ("model.norm", "output_norm", Stored::Same),
+        ("lm_head", "output", Stored::Same),
+    ],
+};
+
+fn from_gguf(header: &Header) -> Result<Value> {
+    let mut config = header.decoder(Turning::USUAL)?;
+    // Its header has no word for biases.
+    config.insert("attention_bias".to_owned(), header.has("blk.0.attn_q.bias").into());
+    config.insert("mlp_bias".to_owned(), header.has("blk.0.ffn_up.bias").into());
+    header.no_window()?;
+    header.plain_scores()?;
+    Ok(config.into())
 }
 
 impl Config {
@@ -116,7 +146,7 @@ impl Config {
             qk_norm: false,
             context: keys.size("max_position_embeddings")?,
             head: Head::Own,
-            names: Names::Hf,
+            fused: false,
         })
     }
 
@@ -147,7 +177,7 @@ impl Config {
 pub(crate) struct Llama {
     config: Config,
     /// (vocab, hidden).
-    embedding: Tensor,
+    embedding: Matrix,
     blocks: Vec<Block>,
     norm: Tensor,
     head: Option<Linear>,
@@ -170,95 +200,57 @@ struct Block {
 
 impl Llama {
     pub(crate) fn load(config: Config, weights: &Weights) -> Result<Self> {
-        let Config { vocab, hidden, layers, names, .. } = config;
-        let [embedding, norm, head] = names.top();
+        let Config { vocab, hidden, layers, .. } = config;
         // A base model that was saved alone has no prefix.
-        let prefix = if names == Names::Gguf { "" } else { prefix(weights, &["model.", ""], embedding) };
-        let embedding = weights.get(&format!("{prefix}{embedding}"), &[vocab, hidden])?;
-        let head = language_head(weights, config.head, head, &embedding)?;
-        weights.refuse("rope_freqs.weight")?;
-        let next = names.part(prefix, layers, "input_layernorm", "attn_norm");
-        weights.no_more_layers(layers, &format!("{next}.weight"))?;
-        let norm = weights.get(&format!("{prefix}{norm}"), &[hidden])?;
+        let prefix = prefix(weights, &["model.", ""], "embed_tokens.weight");
+        let embedding = weights.matrix(&format!("{prefix}embed_tokens.weight"), [vocab, hidden])?;
+        let head = language_head(weights, config.head, "lm_head.weight", &embedding)?;
+        weights.no_more_layers(layers, &format!("{prefix}layers.{layers}.input_layernorm.weight"))?;
+        let norm = weights.get(&format!("{prefix}norm.weight"), &[hidden])?;
+        let block = |layer| Block::load(&config, weights, &format!("{prefix}layers.{layer}"));
         // A damaged count must not be believed before the tensors are seen to be there.
-        let blocks = (0..layers).map(|layer| Block::load(&config, weights, prefix, layer)).collect::<Result<_>>()?;
+        let blocks = (0..layers).map(block).collect::<Result<_>>()?;
         Ok(Self { embedding, blocks, norm, head, config })
     }
 }
 
-impl Names {
-    /// The names of the embedding, the final norm and the head.
-    fn top(self) -> [&'static str; 3] {
-        match self {
-            Self::Hf | Self::HfFused => ["embed_tokens.weight", "norm.weight", "lm_head.weight"],
-            Self::Gguf => ["token_embd.weight", "output_norm.weight", "output.weight"],
-        }
-    }
-
-    /// The name of a part of a block, given as (HF, GGUF).
-    fn part(self, prefix: &str, layer: usize, hf: &str, gguf: &str) -> String {
-        match self {
-            Self::Hf | Self::HfFused => format!("{prefix}layers.{layer}.{hf}"),
-            Self::Gguf => format!("blk.{layer}.{gguf}"),
-        }
-    }
-}
-
 impl Block {
-    fn load(config: &Config, weights: &Weights, prefix: &str, layer: usize) -> Result<Self> {
-        let &Config { hidden, q_heads, kv_heads, head_dim, ffn, names, biases, qk_norm, .. } = config;
-        let name = |hf: &str, gguf: &str| names.part(prefix, layer, hf, gguf);
-        let part = |hf, gguf, inp, out, bias: bool| {
-            let name = name(hf, gguf);
-            match names {
-                _ if bias => {}
-                // Its header has no word for biases.
-                Names::Gguf => weights.refuse(&format!("{name}.bias"))?,
-                Names::Hf | Names::HfFused => weights.unspoken(&format!("{name}.bias"))?,
-            }
-            linear(weights, &name, inp, out, bias)
-        };
-        let norm = |hf, gguf, size| weights.get(&format!("{}.weight", name(hf, gguf)), &[size]);
+    fn load(config: &Config, weights: &Weights, name: &str) -> Result<Self> {
+        let &Config { hidden, q_heads, kv_heads, head_dim, ffn, fused, biases, qk_norm, .. } = config;
+        let part = |part: &str, inp, out, bias| linear(weights, &format!("{name}.{part}"), inp, out, bias);
+        let norm = |part: &str, size| weights.get(&format!("{name}.{part}.weight"), &[size]);
         let (q_width, kv_width) = (q_heads * head_dim, kv_heads * head_dim);
-        let [q, k, v] = match names {
-            Names::HfFused => split(
-                &part("self_attn.qkv_proj", "", hidden, q_width + 2 * kv_width, biases.qkv)?,
-                [q_width, kv_width, kv_width],
-            )?,
-            _ => [
-                in_halves(part("self_attn.q_proj", "attn_q", hidden, q_width, biases.qkv)?, q_heads, names)?,
-                in_halves(part("self_attn.k_proj", "attn_k", hidden, kv_width, biases.qkv)?, kv_heads, names)?,
-                part("self_attn.v_proj", "attn_v", hidden, kv_width, biases.qkv)?,
+        let [q, k, v] = match fused {
+            true => part("self_attn.qkv_proj", hidden, q_width + 2 * kv_width, biases.qkv)?
+                .split([q_width, kv_width, kv_width])?,
+            false => [
+                part("self_attn.q_proj", hidden, q_width, biases.qkv)?,
+                part("self_attn.k_proj", hidden, kv_width, biases.qkv)?,
+                part("self_attn.v_proj", hidden, kv_width, biases.qkv)?,
             ],
         };
-        let [gate, up] = match names {
-            Names::HfFused => {
-                split(&part("mlp.gate_up_proj", "", hidden, ffn.saturating_mul(2), biases.ffn)?, [ffn, ffn])?
-            }
-            _ => [
-                part("mlp.gate_proj", "ffn_gate", hidden, ffn, biases.ffn)?,
-                part("mlp.up_proj", "ffn_up", hidden, ffn, biases.ffn)?,
-            ],
+        let [gate, up] = match fused {
+            true => part("mlp.gate_up_proj", hidden, ffn.saturating_mul(2), biases.ffn)?.split([ffn, ffn])?,
+            false => [part("mlp.gate_proj", hidden, ffn, biases.ffn)?, part("mlp.up_proj", hidden, ffn, biases.ffn)?],
         };
-        let (q_norm, k_norm) = (("self_attn.q_norm", "attn_q_norm"), ("self_attn.k_norm", "attn_k_norm"));
         let qk_norms = match qk_norm {
-            true => Some((norm(q_norm.0, q_norm.1, head_dim)?, norm(k_norm.0, k_norm.1, head_dim)?)),
+            true => Some((norm("self_attn.q_norm", head_dim)?, norm("self_attn.k_norm", head_dim)?)),
             false => {
-                weights.refuse(&format!("{}.weight", name(q_norm.0, q_norm.1)))?;
+                weights.refuse(&format!("{name}.self_attn.q_norm.weight"))?;
                 None
             }
         };
         Ok(Self {
-            attention_norm: norm("input_layernorm", "attn_norm", hidden)?,
+            attention_norm: norm("input_layernorm", hidden)?,
             q,
             k,
             v,
-            o: part("self_attn.o_proj", "attn_output", q_width, hidden, biases.o)?,
+            o: part("self_attn.o_proj", q_width, hidden, biases.o)?,
             qk_norms,
-            ffn_norm: norm("post_attention_layernorm", "ffn_norm", hidden)?,
+            ffn_norm: norm("post_attention_layernorm", hidden)?,
             gate,
             up,
-            down: part("mlp.down_proj", "ffn_down", ffn, hidden, biases.ffn)?,
+            down: part("mlp.down_proj", ffn, hidden, biases.ffn)?,
         })
     }
 }
@@ -271,29 +263,6 @@ impl Block {
     }
 }
 
-/// Takes layers apart that lie in one matrix, one below the other.
-fn split<const N: usize>(fused: &Linear, widths: [usize; N]) -> Result<[Linear; N]> {
-    let mut start = 0;
-    let mut parts = Vec::with_capacity(N);
-    for width in widths {
-        let rows = |tensor: &Tensor| tensor.narrow(0, start, width);
-        parts.push(Linear::new(rows(fused.weight())?, fused.bias().map(rows).transpose()?));
-        start += width;
-    }
-    let parts = parts.try_into();
-    Ok(parts.unwrap_or_else(|_| unreachable!("there is a part for each width")))
-}
-
-/// Puts the rows of each head into the order in which halves turn together: GGUF interleaves them.
-fn in_halves(layer: Linear, heads: usize, names: Names) -> Result<Linear> {
-    if names != Names::Gguf {
-        return Ok(layer);
-    }
-    let (rows, columns) = layer.weight().dims2()?;
-    let pairs = layer.weight().reshape((heads, rows / heads / 2, 2, columns))?;
-    Ok(Linear::new(pairs.transpose(1, 2)?.contiguous()?.reshape((rows, columns))?, None))
-}
-
 impl Family for Llama {
     fn shape(&self) -> Shape {
         let Config { vocab, layers, q_heads, context, .. } = self.config;
@@ -304,7 +273,7 @@ impl Family for Llama {
         let Config { q_heads, kv_heads, head_dim, layers, activation, .. } = self.config;
         let eps = self.config.norm_eps as f32;
         let turns = self.config.rotary.turns(&run.positions(ids.len()))?;
-        let mut x = self.embedding.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?;
+        let mut x = self.embedding.rows(ids)?;
         for (layer, block) in self.blocks.iter().enumerate() {
             if run.skips(layer, &mut x)? {
                 continue;

@@ -4,16 +4,17 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::{Params, Window};
 use candle_core::{Device, Tensor};
-use candle_nn::{LayerNorm, Linear};
+use candle_nn::{LayerNorm, Module};
 use serde_json::Value;
 
 use super::embedding::in_order;
 use super::keys::Keys;
 use super::parts::Widths;
 use super::rotary::{Rotary, Usual};
-use super::{Activation, Build, Family, Layer, Norm, Output, Unembedding, check_eps, check_sizes, linear, prefix};
+use super::{Activation, Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
+use crate::linear::Linear;
 use crate::model::Shape;
 use crate::weights::Weights;
 

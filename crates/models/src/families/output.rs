@@ -2,9 +2,10 @@
 //! become logits: what it takes to follow one head alone.
 
 use candle_core::Tensor;
-use candle_nn::{LayerNorm, Linear, Module, ops};
+use candle_nn::{LayerNorm, Module, ops};
 
 use crate::error::Result;
+use crate::linear::Linear;
 
 /// Said of models that end in no scores of tokens.
 pub(crate) const NO_HEAD: &str = "it has no language head";
@@ -33,7 +34,7 @@ impl<'a> Output<'a> {
     /// What one head makes of vectors by its slice of the projection: (n, v_head_dim) -> (n, hidden), without the bias.
     pub(crate) fn of_head(&self, head: usize, x: &Tensor) -> Result<Tensor> {
         let dim = x.dim(1)?;
-        let slice = self.layer.weight().narrow(1, head * dim, dim)?;
+        let slice = self.layer.weight()?.narrow(1, head * dim, dim)?;
         Ok(x.matmul(&slice.t()?)?)
     }
 }
@@ -109,7 +110,7 @@ impl<'a> Unembedding<'a> {
 
     /// A token's row, (hidden), by which its logit is read off a vector, and its bias.
     pub(crate) fn token(&self, id: u32) -> Result<(Vec<f64>, f64)> {
-        let row = doubles(&self.layer.weight().get(id as usize)?)?;
+        let row = doubles(&self.layer.rows(&[id])?)?;
         let bias = match self.layer.bias() {
             Some(bias) => f64::from(bias.get(id as usize)?.to_scalar::<f32>()?),
             None => 0.0,

@@ -3,13 +3,14 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::Tensor;
-use candle_nn::{LayerNorm, Linear};
+use candle_nn::{LayerNorm, Module};
 use serde_json::Value;
 
 use super::keys::Keys;
-use super::{Activation, Head, Layer, Output, heads, layer_norm, linear};
+use super::{Activation, Head, Output, heads, layer_norm, linear};
 use crate::attend::Run;
 use crate::error::Result;
+use crate::linear::Linear;
 use crate::weights::Weights;
 
 /// The projections around an attention. (Vaswani et al. 2017, section 3.2.2)

@@ -6,8 +6,10 @@ use serde_json::Value;
 use super::Build;
 use super::keys::Keys;
 use super::layers::{Layers, Windows};
-use super::llama::{Config, Names};
+use super::llama::{AROUND, Config};
 use super::rotary::{Rotary, Usual};
+use crate::error::Result;
+use crate::gguf::{self, Header, Names, Stored, Turning};
 
 /// Reads a Hugging Face config.json.
 pub(super) fn from_hf(config: &Value) -> Result<Build, String> {
@@ -27,7 +29,30 @@ fn read(config: &Value) -> Result<Config, String> {
         rotary: Rotary::from_hf(&keys, &usual)?,
         windows: Windows::new(keys.switched_size("sliding_window", None)?, Layers::All)?,
         head: keys.head(false)?,
-        names: Names::HfFused,
+        fused: true,
         ..config
     })
+}
+
+/// Phi-3 in GGUF files.
+pub(super) const GGUF: gguf::Dialect = gguf::Dialect { architectures: &["phi3"], config: from_gguf, names: &NAMES };
+
+const NAMES: Names = Names {
+    parts: &[
+        ("input_layernorm", "attn_norm", Stored::Same),
+        ("self_attn.qkv_proj", "attn_qkv", Stored::Same),
+        ("self_attn.o_proj", "attn_output", Stored::Same),
+        ("post_attention_layernorm", "ffn_norm", Stored::Same),
+        ("mlp.gate_up_proj", "ffn_up", Stored::Same),
+        ("mlp.down_proj", "ffn_down", Stored::Same),
+    ],
+    ..AROUND
+};
+
+fn from_gguf(header: &Header) -> Result<Value> {
+    let mut config = header.decoder(Turning { partly: true, ..Turning::USUAL })?;
+    header.no_pattern()?;
+    header.plain_scores()?;
+    config.insert("sliding_window".to_owned(), header.window()?.into());
+    Ok(config.into())
 }

@@ -3,12 +3,13 @@
 
 use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
-use candle_nn::{LayerNorm, Linear};
+use candle_nn::{LayerNorm, Module};
 
 use super::parts::{Attention, Widths};
-use super::{Activation, Layer, Output, layer_norm, linear};
+use super::{Activation, Output, layer_norm, linear};
 use crate::attend::Run;
 use crate::error::Result;
+use crate::linear::Linear;
 use crate::weights::Weights;
 
 /// One block.

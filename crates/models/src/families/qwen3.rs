@@ -5,8 +5,9 @@ use serde_json::Value;
 use super::Build;
 use super::keys::Keys;
 use super::llama::{Biases, Config};
-use super::qwen2::windows;
+use super::qwen2::{self, windows};
 use super::rotary::{Rotary, Usual};
+use crate::gguf;
 
 /// Reads a Hugging Face config.json.
 pub(super) fn from_hf(config: &Value) -> Result<Build, String> {
@@ -28,3 +29,7 @@ fn read(config: &Value) -> Result<Config, String> {
         ..config
     })
 }
+
+/// Qwen3 in GGUF files.
+pub(super) const GGUF: gguf::Dialect =
+    gguf::Dialect { architectures: &["qwen3"], config: qwen2::from_gguf, names: &qwen2::NAMES };

@@ -4,17 +4,17 @@
 use attnscope_inspect::SiteKind;
 use attnscope_kernel::{Params, RelativeBias};
 use candle_core::{Device, Tensor};
-use candle_nn::{Linear, ops};
+use candle_nn::{Module, ops};
 use serde_json::Value;
 
 use super::keys::Keys;
 use super::parts::{Attention, Widths, speaking_head};
 use super::{
-    Activation, Build, Encoder, Family, Head, Layer, Norm, Output, Unembedding, check_eps, check_sizes, language_head,
-    linear,
+    Activation, Build, Encoder, Family, Head, Norm, Output, Unembedding, check_eps, check_sizes, language_head, linear,
 };
 use crate::attend::Run;
 use crate::error::Result;
+use crate::linear::Linear;
 use crate::model::Shape;
 use crate::weights::Weights;
 
@@ -131,7 +131,7 @@ fn load(config: Config, weights: &Weights) -> Result<Box<dyn Family>> {
     let words = weights.get("shared.weight", &shape)?;
     let encoder = Stack::load(&config, weights, "encoder", config.encoder_layers)?;
     let decoder = Stack::load(&config, weights, "decoder", config.decoder_layers)?;
-    let head = language_head(weights, config.head, "lm_head.weight", &words)?;
+    let head = language_head(weights, config.head, "lm_head.weight", &words.clone().into())?;
     Ok(Box::new(T5 { config, words, encoder, decoder, head }))
 }
 

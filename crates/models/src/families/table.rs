@@ -7,6 +7,7 @@ use super::{
     roberta, smollm3, t5,
 };
 use crate::error::Result;
+use crate::gguf;
 use crate::weights::Weights;
 
 /// Builds a model of a configuration that has been read; the tensors are looked at only then.
@@ -19,8 +20,8 @@ pub struct Entry {
     pub family: &'static str,
     /// The `model_type`s of Hugging Face's config.json that it serves.
     pub model_types: &'static [&'static str],
-    /// The architectures of GGUF files that it serves.
-    pub gguf: &'static [&'static str],
+    /// How its GGUF files are read, where it comes in such.
+    pub(crate) gguf: Option<gguf::Dialect>,
     /// Whether its models keep every token from those after it.
     pub causal: bool,
     /// The checkpoints on which it was held against transformers: of trained models, and tiny ones with random weights
@@ -32,8 +33,8 @@ pub struct Entry {
 
 /// Every family, in the order in which they are listed.
 pub const FAMILIES: &[Entry] = &[
-    decoder("gpt2", &["gpt2"], gpt2::from_hf).proven_on(&["tiny/gpt2-base", "tiny/gpt2-lm"]),
-    decoder("llama", &["llama"], llama::from_hf).gguf(&["llama"]).proven_on(&[
+    decoder("gpt2", &["gpt2"], gpt2::from_hf).gguf(gpt2::GGUF).proven_on(&["tiny/gpt2-base", "tiny/gpt2-lm"]),
+    decoder("llama", &["llama"], llama::from_hf).gguf(llama::GGUF).proven_on(&[
         "SmolLM2-135M-Instruct",
         "tiny/llama-base",
         "tiny/llama-dynamic",
@@ -43,12 +44,16 @@ pub const FAMILIES: &[Entry] = &[
         "tiny/llama-yarn",
     ]),
     decoder("mistral", &["mistral"], mistral::from_hf).proven_on(&["tiny/mistral-window"]),
-    decoder("qwen2", &["qwen2"], qwen2::from_hf).proven_on(&["tiny/qwen2-windows"]),
-    decoder("qwen3", &["qwen3"], qwen3::from_hf).proven_on(&["tiny/qwen3-plain", "tiny/qwen3-windows"]),
+    decoder("qwen2", &["qwen2"], qwen2::from_hf).gguf(qwen2::GGUF).proven_on(&["tiny/qwen2-windows"]),
+    decoder("qwen3", &["qwen3"], qwen3::from_hf)
+        .gguf(qwen3::GGUF)
+        .proven_on(&["tiny/qwen3-plain", "tiny/qwen3-windows"]),
     decoder("smollm3", &["smollm3"], smollm3::from_hf).proven_on(&["tiny/smollm3-base", "tiny/smollm3-nope"]),
-    decoder("phi3", &["phi3"], phi3::from_hf).proven_on(&["tiny/phi3-longrope", "tiny/phi3-window"]),
-    decoder("gemma2", &["gemma2"], gemma::from_hf_2).proven_on(&["tiny/gemma2-lm"]),
-    decoder("gemma3", &["gemma3_text"], gemma::from_hf_3).proven_on(&["tiny/gemma3-base", "tiny/gemma3-lm"]),
+    decoder("phi3", &["phi3"], phi3::from_hf).gguf(phi3::GGUF).proven_on(&["tiny/phi3-longrope", "tiny/phi3-window"]),
+    decoder("gemma2", &["gemma2"], gemma::from_hf_2).gguf(gemma::GGUF_2).proven_on(&["tiny/gemma2-lm"]),
+    decoder("gemma3", &["gemma3_text"], gemma::from_hf_3)
+        .gguf(gemma::GGUF_3)
+        .proven_on(&["tiny/gemma3-base", "tiny/gemma3-lm"]),
     decoder("gpt_neox", &["gpt_neox"], gpt_neox::from_hf)
         .proven_on(&["tiny/gpt_neox-parallel", "tiny/gpt_neox-serial"]),
     encoder("bert", &["bert"], bert::from_hf).proven_on(&["all-MiniLM-L6-v2", "tiny/bert-base", "tiny/bert-mlm"]),
@@ -65,7 +70,7 @@ pub const FAMILIES: &[Entry] = &[
 type FromHf = fn(&Value) -> Result<Build, String>;
 
 const fn decoder(family: &'static str, model_types: &'static [&'static str], hf: FromHf) -> Entry {
-    Entry { family, model_types, gguf: &[], causal: true, proven_on: &[], hf }
+    Entry { family, model_types, gguf: None, causal: true, proven_on: &[], hf }
 }
 
 const fn encoder(family: &'static str, model_types: &'static [&'static str], hf: FromHf) -> Entry {
@@ -73,8 +78,8 @@ const fn encoder(family: &'static str, model_types: &'static [&'static str], hf:
 }
 
 impl Entry {
-    const fn gguf(self, gguf: &'static [&'static str]) -> Self {
-        Self { gguf, ..self }
+    const fn gguf(self, dialect: gguf::Dialect) -> Self {
+        Self { gguf: Some(dialect), ..self }
     }
 
     const fn proven_on(self, proven_on: &'static [&'static str]) -> Self {
@@ -83,7 +88,7 @@ impl Entry {
 
     /// The containers in which its models come.
     pub fn formats(&self) -> &'static [&'static str] {
-        if self.gguf.is_empty() { &["folder"] } else { &["folder", "gguf"] }
+        if self.gguf.is_none() { &["folder"] } else { &["folder", "gguf"] }
     }
 
     /// The family of a config.json's `model_type`.
@@ -93,7 +98,7 @@ impl Entry {
 
     /// The family of a GGUF file's `general.architecture`.
     pub(crate) fn of_gguf(architecture: &str) -> Option<&'static Self> {
-        FAMILIES.iter().find(|entry| entry.gguf.contains(&architecture))
+        FAMILIES.iter().find(|entry| entry.gguf.is_some_and(|gguf| gguf.architectures.contains(&architecture)))
     }
 }
 
@@ -104,5 +109,6 @@ pub(crate) fn model_types() -> String {
 
 /// Every GGUF architecture that can be opened, for a message.
 pub(crate) fn gguf_architectures() -> String {
-    FAMILIES.iter().flat_map(|entry| entry.gguf).copied().collect::<Vec<_>>().join(", ")
+    let dialects = FAMILIES.iter().filter_map(|entry| entry.gguf);
+    dialects.flat_map(|gguf| gguf.architectures).copied().collect::<Vec<_>>().join(", ")
 }

@@ -18,7 +18,7 @@ impl Model {
         let values = trace.values(at)?;
         let output = self.output_of(at.site, at.layer)?;
         let site = trace.site(at.site, at.layer)?;
-        let (dim, width) = (site.v_head_dim(), output.layer.weight().dim(1)?);
+        let (dim, width) = (site.v_head_dim(), output.layer.dims2()?.1);
         if site.q_heads() * dim != width {
             return Err(Error::Text(format!("this trace is of another model than {}", self.name())));
         }

@@ -5,6 +5,7 @@ mod folder;
 mod gguf;
 mod gguf_header;
 mod json;
+mod pickle;
 mod shards;
 mod text;
 #[path = "../common/tiny.rs"]

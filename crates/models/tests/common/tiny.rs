@@ -137,7 +137,9 @@ impl Gguf {
             .tensors
             .iter()
             .map(|(name, tensor)| {
-                let dtype = if tensor.rank() == 2 { self.dtype } else { GgmlDType::F32 };
+                // Where rows do not fill blocks, nothing is quantised.
+                let fits = tensor.rank() == 2 && tensor.dim(1).unwrap().is_multiple_of(self.dtype.block_size());
+                let dtype = if fits { self.dtype } else { GgmlDType::F32 };
                 (name.as_str(), QTensor::quantize(tensor, dtype).unwrap())
             })
             .collect();
