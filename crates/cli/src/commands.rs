@@ -26,7 +26,7 @@ fn open(name: &str, weights: Weights) -> anyhow::Result<Source> {
     open_while(name, weights, &|| true)
 }
 
-/// As [`open`], for as long as it is wanted.
+/// As [`open()`], for as long as it is wanted.
 fn open_while(name: &str, weights: Weights, wanted: &(dyn Fn() -> bool + Sync)) -> anyhow::Result<Source> {
     let bar = output::bytes(name);
     let source = Source::open_with(name, weights.choice(), &|event| {

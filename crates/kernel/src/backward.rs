@@ -110,7 +110,7 @@ pub fn backward<T: Element, O: Element, G: Element>(
     let blocks = blocks(&operands, &mut dq);
     let tasks = tasks(&operands, &mut dk, &mut dv);
     share(work(tasks), Room::default, |room, work| match work {
-        Work::Copy(batch, head) => drop(heads.get(&operands, batch, head)),
+        Work::Copy(batch, head) => heads.copy(&operands, batch, head),
         Work::Chunk(task) => dispatch!(isa.0, simd => chunk_of(simd, operands, &heads, &blocks, room, task)),
     });
     let d_sinks = params.sinks.as_ref().map(|sinks| sinks::d_sinks(&operands, sinks));

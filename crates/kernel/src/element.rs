@@ -1,7 +1,6 @@
 //! The types that numbers may be stored in. All arithmetic is f32.
 
 use fearless_simd::{Level, dispatch};
-use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 mod halves;
@@ -19,7 +18,9 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     }
 
     /// Rounds a run of numbers to nearest, ties to even. Both are equally long.
-    fn narrow(from: &[f32], to: &mut [Self]);
+    fn narrow(from: &[f32], to: &mut [Self]) {
+        dispatch!(Level::new(), simd => Self::narrow_with(simd, from, to));
+    }
 
     /// Zero.
     fn zero() -> Self;
@@ -46,11 +47,6 @@ impl Element for f32 {
 impl Element for f16 {
     const NAME: &'static str = "f16";
 
-    #[inline(always)]
-    fn narrow(from: &[f32], to: &mut [Self]) {
-        to.convert_from_f32_slice(from);
-    }
-
     fn zero() -> Self {
         Self::ZERO
     }
@@ -58,11 +54,6 @@ impl Element for f16 {
 
 impl Element for bf16 {
     const NAME: &'static str = "bf16";
-
-    #[inline(always)]
-    fn narrow(from: &[f32], to: &mut [Self]) {
-        to.convert_from_f32_slice(from);
-    }
 
     fn zero() -> Self {
         Self::ZERO

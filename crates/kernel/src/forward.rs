@@ -116,6 +116,9 @@ pub fn forward_observed<T: Element, O: Element>(
     observe: Observe,
 ) -> Result<(Forward<O>, Observed), Error> {
     let (shape, out_len) = checked(q, k, v, params)?;
+    if observe.rows && shape.kv_len >= u32::MAX as usize {
+        return argument("kv_len", shape.kv_len, format!("less than {} where statistics of rows are wanted", u32::MAX));
+    }
     let mut out = vec![O::zero(); out_len];
     let (lse, observed) = compute([q, k, v], shape, params, isa, observe, &mut out);
     Ok((Forward { out, lse }, observed))
@@ -136,7 +139,7 @@ pub fn forward_into<T: Element, O: Element>(
 ) -> Result<Vec<f64>, Error> {
     let (shape, out_len) = checked(q, k, v, params)?;
     if out.len() != out_len {
-        return argument("out", out.len(), format!("{out_len} numbers, batch x q_len x q_heads x v_head_dim"));
+        return argument("out length", out.len(), format!("{out_len} numbers, batch x q_len x q_heads x v_head_dim"));
     }
     Ok(compute([q, k, v], shape, params, isa, Observe::default(), out).0)
 }

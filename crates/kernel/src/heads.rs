@@ -15,9 +15,14 @@ use crate::{Element, Isa, View};
 /// Keys to a piece: few, so that threads copy together what all of them wait for.
 pub(crate) const RUN: usize = 2 * BLOCK_KV;
 
-/// Keys whose rows are asked of memory together, a multiple of four: with those of the neighbouring heads they have to fit
-/// into half of the first-level cache.
-const AHEAD: usize = 16;
+/// Bytes of keys and values that are asked of memory together: with those that are copied meanwhile, half of the first-level
+/// cache.
+const AHEAD: usize = 8 << 10;
+
+/// Keys whose rows are as many bytes, in whole fours.
+fn ahead<T>(heads: usize, dim: usize, v_dim: usize) -> usize {
+    (AHEAD / (heads * (dim + v_dim) * size_of::<T>()).max(1) / 4 * 4).clamp(4, RUN)
+}
 
 /// One run of keys of some neighbouring kv heads of one batch, in f32. Copied because in (batch, len, heads, head_dim)
 /// a head's rows lie apart, often by a whole power of two, and would fight each other for a place in the cache.
@@ -59,9 +64,10 @@ impl Piece {
         self.keys.resize(heads.len() * keys.len().div_ceil(4) * self.dim, [0.0; 4]);
         self.values.resize(heads.len() * keys.len() * self.v_dim, 0.0);
         let (fours, values) = (keys.len().div_ceil(4) * self.dim, keys.len() * self.v_dim);
-        let next = |first: usize| first.min(keys.end)..keys.end.min(first + AHEAD);
+        let ahead = ahead::<T>(heads.len(), self.dim, self.v_dim);
+        let next = |first: usize| first.min(keys.end)..keys.end.min(first + ahead);
         ask(simd, (k, v), (batch, heads.clone()), next(keys.start));
-        for first in keys.clone().step_by(AHEAD) {
+        for first in keys.clone().step_by(ahead) {
             let rows = next(first);
             // While these are copied, memory brings the next.
             ask(simd, (k, v), (batch, heads.clone()), next(rows.end));

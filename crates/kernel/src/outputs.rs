@@ -32,10 +32,15 @@ impl<'a, O: Element> Outputs<'a, O> {
     /// Says that a panel will write these rows.
     #[inline(always)]
     pub(crate) fn soon<S: Simd>(&self, simd: S, batch: usize, at: impl Iterator<Item = (usize, usize)>) {
+        let mut held = None;
         for (query, head) in at {
             let run = batch * self.q_len.div_ceil(self.queries) + query / self.queries;
-            // Whoever holds it has its lines at hand.
-            if let Ok(out) = self.runs[run].try_lock() {
+            if held.as_ref().is_none_or(|(held, _)| *held != run) {
+                drop(held.take());
+                // Where values have no dimensions there are no runs; whoever holds one has its lines at hand.
+                held = self.runs.get(run).and_then(|out| out.try_lock().ok()).map(|out| (run, out));
+            }
+            if let Some((_, out)) = &held {
                 let first = (query % self.queries * self.q_heads + head) * self.v_dim;
                 soon(simd, out.as_ptr().wrapping_add(first), self.v_dim);
             }

@@ -3,17 +3,19 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Does all of `work`, each with what `room` makes for a thread. The thread that asks works too instead of waiting to be
-/// woken, with all of the pool but one beside it: short operations are over before a thread has changed twice.
+/// woken, with all of the pool but one beside it: short operations are over before a thread has changed twice. Threads
+/// outside of the pool that ask at the same time each work beside it.
 pub(crate) fn share<W: Send, R>(work: Vec<W>, room: impl Fn() -> R + Sync, each: impl Fn(&mut R, W) + Sync) {
     let threads = rayon::current_num_threads().min(work.len());
     let work = Mutex::new(work.into_iter());
     let some = || {
-        let mut room = room();
+        // Who comes too late for any work makes no room for it.
+        let mut mine = None;
         loop {
             // Not held while the work is done.
             let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(next) = next else { break };
-            each(&mut room, next);
+            each(mine.get_or_insert_with(&room), next);
         }
     };
     rayon::in_place_scope(|scope| {

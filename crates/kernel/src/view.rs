@@ -84,9 +84,7 @@ impl<'a, T> View<'a, T> {
         let start = batch * self.strides[0] + position * self.strides[1] + head * self.strides[2];
         &self.data[start..start + dim]
     }
-}
 
-impl<T> View<'_, T> {
     /// Where a row begins, for asking memory for it; nothing is read there.
     #[inline(always)]
     pub(crate) fn place(&self, batch: usize, position: usize, head: usize) -> *const T {

@@ -312,6 +312,31 @@ fn empty_inputs_give_empty_outputs() {
 }
 
 #[test]
+fn vectors_without_dimensions_are_no_harm() {
+    let numbers = normal(1, 40 * 2 * 4, 1.0);
+    let none = View::new(&[], [1, 40, 2, 0]).unwrap();
+    let some = View::new(&numbers, [1, 40, 2, 4]).unwrap();
+    let params = Params { causal: true, ..Params::for_head_dim(4) };
+    let observe = Observe { rows: true, map: Some(4) };
+    for isa in Isa::all() {
+        let (done, _) = forward_observed::<f32, f32>(some, some, none, &params, isa, observe).unwrap();
+        assert!(done.out.is_empty());
+        let (whole, _) = forward_observed::<f32, f32>(some, some, some, &params, isa, observe).unwrap();
+        assert_eq!(done.lse, whole.lse);
+        assert!(forward(some, some, none, &params, isa).unwrap().out.is_empty());
+        // Every score is 0: a query's output is the mean of what it sees.
+        let (done, seen) = forward_observed::<f32, f32>(none, none, some, &params, isa, observe).unwrap();
+        assert_eq!(forward(none, none, some, &params, isa).unwrap().out.len(), done.out.len());
+        for (query, (out, lse)) in done.out.chunks_exact(8).zip(&done.lse).enumerate() {
+            let mean = (0..=query).map(|key| f64::from(some.row(0, key, 1)[2])).sum::<f64>() / (query + 1) as f64;
+            assert!((f64::from(out[6]) - mean).abs() < 1e-6, "{}: query {query}", isa.name());
+            assert!((lse - ((query + 1) as f64).ln()).abs() < 1e-6);
+        }
+        assert!(seen.rows.unwrap().iter().all(|row| row.max_key == Some(0)), "the first of equals");
+    }
+}
+
+#[test]
 fn wrong_shapes_are_named() {
     let x = vec![0.0; 64];
     let view = |shape| View::new(&x[..shape_len(shape)], shape).unwrap();
@@ -326,7 +351,7 @@ fn wrong_shapes_are_named() {
     assert_eq!(message(q, view([1, 2, 2, 4]), view([1, 3, 2, 4])), "v len is 3, but must be 2, as in k");
     let kv = view([1, 2, 2, 4]);
     let error = forward_into(q, kv, kv, &params, Isa::detect(), &mut [0.0f32; 31]).unwrap_err().to_string();
-    assert_eq!(error, "out is 31, but must be 32 numbers, batch x q_len x q_heads x v_head_dim");
+    assert_eq!(error, "out length is 31, but must be 32 numbers, batch x q_len x q_heads x v_head_dim");
     let error = View::new(&x, [1, 2, 3, 4]).unwrap_err().to_string();
     assert_eq!(error, "data is 64, but must be 24 numbers for shape [1, 2, 3, 4]");
     assert!(View::strided(&x, [1, 9, 1, 4], [0, 8, 0]).is_err(), "row 8 would end at 68");

@@ -191,6 +191,14 @@ impl Heads {
         Arc::clone(made)
     }
 
+    /// Copies a head that will be asked for.
+    pub(super) fn copy<T: Element, G: Element>(&self, operands: &Operands<T, G>, batch: usize, head: usize) {
+        // Others may have copied it, used it and be done with it by now.
+        if self.heads[batch * operands.shape.kv_heads + head].left.load(Ordering::Acquire) > 0 {
+            drop(self.get(operands, batch, head));
+        }
+    }
+
     /// Gives back what was got.
     pub(super) fn done(&self, head: usize, copy: Arc<Head>) {
         let slot = &self.heads[head];

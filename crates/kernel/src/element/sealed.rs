@@ -31,9 +31,10 @@ pub(crate) fn load<S: Simd, F: Lanes<S>, T: Sealed>(simd: S, from: &[T]) -> F {
     F::from_slice(simd, &T::wide(simd, &from[..F::LEN], &mut place)[..F::LEN])
 }
 
-/// Rows are short: a call that copies any number of bytes costs more than it copies.
+/// Copies a row. Rows are short: a call that copies any number of bytes costs more than it copies.
 #[inline(always)]
-pub(crate) fn copy<S: Simd>(simd: S, from: &[f32], to: &mut [f32]) {
+fn copy<S: Simd>(simd: S, from: &[f32], to: &mut [f32]) {
+    assert_eq!(from.len(), to.len(), "a row is copied whole");
     let step = 4 * S::f32s::LEN;
     let (mut whole, mut places) = (from.chunks_exact(step), to.chunks_exact_mut(step));
     for (from, to) in whole.by_ref().zip(places.by_ref()) {

@@ -41,7 +41,7 @@ pub(crate) fn pack<'a, S: Simd, T: Element>(
 #[inline(always)]
 pub(crate) fn pack_keys<'a, S: Simd, T: Element>(
     simd: S,
-    rows: impl Iterator<Item = &'a [T]>,
+    rows: impl ExactSizeIterator<Item = &'a [T]>,
     dim: usize,
     out: &mut [[f32; 4]],
 ) {
@@ -72,20 +72,23 @@ pub(crate) fn pack_keys<'a, S: Simd, T: Element>(
 #[inline(always)]
 fn fours<'a, S: Simd, T: Element>(
     simd: S,
-    mut rows: impl Iterator<Item = &'a [T]>,
+    mut rows: impl ExactSizeIterator<Item = &'a [T]>,
     dim: usize,
     mut take: impl FnMut([&[f32]; 4], usize),
 ) {
     // Only for rows that are not f32 already, or not there.
-    let mut places: [Vec<f32>; 4] = Default::default();
+    let needed = size_of::<T>() != size_of::<f32>() || !rows.len().is_multiple_of(4);
+    let mut places = vec![0.0; if needed { 4 * dim } else { 0 }];
+    let each = places.len() / 4;
+    let (ab, cd) = places.split_at_mut(2 * each);
+    let ((a, b), (c, d)) = (ab.split_at_mut(each), cd.split_at_mut(each));
     let mut first = 0;
     while let Some(row) = rows.next() {
-        let [a, b, c, d] = &mut places;
         let four = [
-            wide(simd, Some(row), dim, a),
-            wide(simd, rows.next(), dim, b),
-            wide(simd, rows.next(), dim, c),
-            wide(simd, rows.next(), dim, d),
+            wide(simd, Some(row), a),
+            wide(simd, rows.next(), b),
+            wide(simd, rows.next(), c),
+            wide(simd, rows.next(), d),
         ];
         take(four, first);
         first += 4;
@@ -94,16 +97,14 @@ fn fours<'a, S: Simd, T: Element>(
 
 /// A row as f32; 0 where there is none.
 #[inline(always)]
-fn wide<'a, S: Simd, T: Element>(simd: S, row: Option<&'a [T]>, dim: usize, place: &'a mut Vec<f32>) -> &'a [f32] {
-    let Some(row) = row else {
-        place.clear();
-        place.resize(dim, 0.0);
-        return place;
-    };
-    if size_of::<T>() != size_of::<f32>() {
-        place.resize(dim, 0.0);
+fn wide<'a, S: Simd, T: Element>(simd: S, row: Option<&'a [T]>, place: &'a mut [f32]) -> &'a [f32] {
+    match row {
+        Some(row) => T::wide(simd, row, place),
+        None => {
+            place.fill(0.0);
+            place
+        }
     }
-    T::wide(simd, row, place)
 }
 
 /// The rows of a panel, (dim x lanes), back out of it: lane `first` to `first + 4` into `rows` (4 x dim), each number

@@ -12,6 +12,8 @@ pub(crate) fn soon<S: Simd, T>(simd: S, row: *const T, dim: usize) {
         for at in (0..dim).step_by(line) {
             prefetch(sse2, row.wrapping_add(at).cast());
         }
+        // A row that does not begin with a line ends in one more.
+        prefetch(sse2, row.wrapping_add(dim.saturating_sub(1)).cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (simd, row, dim);

@@ -15,6 +15,8 @@ use crate::tile::softmax::{Online, base};
 /// Keys whose sum and maximum are kept apart: the narrowest column of a map.
 const CHUNK: usize = 16;
 const CHUNKS: usize = BLOCK_KV / CHUNK;
+/// No key.
+const NONE: u32 = u32::MAX;
 
 /// What is known of a panel's rows so far. Scores in base 2.
 pub(crate) struct Watch<F, const N: usize> {
@@ -22,8 +24,8 @@ pub(crate) struct Watch<F, const N: usize> {
     weighted: [F; N],
     /// Sum of e |p - j|.
     distance: [F; N],
-    /// The first key with the largest score: its block, and its place there. Block -1 while there is none.
-    best: [[F; N]; 2],
+    /// The first key with the largest score, as bits; [`NONE`] while there is none.
+    best: [F; N],
     /// (lanes): the key position at which each row stands.
     positions: Vec<i64>,
     /// The least and the largest of them.
@@ -81,7 +83,7 @@ impl<F, const N: usize> Watch<F, N> {
         Self {
             weighted: [F::splat(simd, 0.0); N],
             distance: [F::splat(simd, 0.0); N],
-            best: [[F::splat(simd, -1.0); N], [F::splat(simd, 0.0); N]],
+            best: [F::splat(simd, f32::from_bits(NONE)); N],
             span: (low, high),
             above: load(simd, &above),
             positions,
@@ -183,16 +185,15 @@ impl<F, const N: usize> Watch<F, N> {
         F: Lanes<S>,
     {
         let lanes = N * F::LEN;
-        let (mut at, mut key) = ((scores.len() / lanes) as f32, F::splat(simd, 0.0));
+        let mut at = first_key as u32 + (scores.len() / lanes) as u32;
+        let mut best = self.best[r];
         // From the last on, so that the first of equals stays.
         for scores in scores.chunks_exact(lanes).rev() {
-            at -= 1.0;
+            at -= 1;
             let score = F::from_slice(simd, &scores[r * F::LEN..(r + 1) * F::LEN]);
-            key = score.simd_eq(max).select(F::splat(simd, at), key);
+            best = score.simd_eq(max).select(F::splat(simd, f32::from_bits(at)), best);
         }
-        let (grew, block) = (max.simd_gt(before), F::splat(simd, (first_key / BLOCK_KV) as f32));
-        self.best[0][r] = grew.select(block, self.best[0][r]);
-        self.best[1][r] = grew.select(key, self.best[1][r]);
+        self.best[r] = max.simd_gt(before).select(best, self.best[r]);
     }
 
     /// Takes note of the scores that have a name, before they become probabilities.
@@ -285,8 +286,7 @@ impl<F, const N: usize> Watch<F, N> {
         }
         let lane = |vectors: &[F; N], lane: usize| vectors[lane / F::LEN].as_slice()[lane % F::LEN];
         for (at, stats) in stats.iter_mut().enumerate() {
-            let [block, key] = [lane(&self.best[0], at), lane(&self.best[1], at)];
-            let max_key = (block >= 0.0).then_some(block as u32 * BLOCK_KV as u32 + key as u32);
+            let max_key = Some(lane(&self.best, at).to_bits()).filter(|key| *key != NONE);
             if lse[at] == f64::NEG_INFINITY || max_key.is_none() && lane(&online.row_sum, at) == 0.0 {
                 continue;
             }
