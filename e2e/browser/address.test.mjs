@@ -65,19 +65,21 @@ describe('the address', () => {
       await page.getByRole('tab', { name, exact: true }).click();
       await page.waitForFunction((v) => location.hash.includes(`view=${v}`), view);
     }
-    const open_ = () => page.locator('.tab[aria-selected=true]').innerText();
+    // The address changes before the page is told.
+    const shown = (name) =>
+      page.waitForFunction((n) => /** @type {HTMLElement | null} */ (document.querySelector('.tab[aria-selected=true]'))?.innerText === n, name);
     await page.goBack();
     await page.waitForFunction(() => location.hash.includes('view=heads'));
-    assert.equal(await open_(), 'Heads');
+    await shown('Heads');
     await page.goBack();
     await page.waitForFunction(() => !location.hash.includes('view='));
-    assert.equal(await open_(), 'Cell');
+    await shown('Cell');
     await shows(page, 4, 2);
     await page.goForward();
     await page.waitForFunction(() => location.hash.includes('view=heads'));
     await page.goForward();
     await page.waitForFunction(() => location.hash.includes('view=text'));
-    assert.equal(await open_(), 'Text');
+    await shown('Text');
   });
 
   test('what is in view is not written over an entry that the reader is on the way to', async () => {

@@ -40,6 +40,8 @@ pub(crate) fn log_to_stderr() {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .log_internal_errors(false)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
         .without_time()
         .init();
 }

@@ -79,7 +79,7 @@ impl Scene {
 fn an_id_answers_as_the_folder_does() {
     let scene = Scene::new();
     let folder = tiny("gpt2-lm");
-    for (command, more) in [("heads", vec!["--json"]), ("show", vec![]), ("generate", vec!["--max-tokens", "3"])] {
+    for (command, more) in [("heads", vec!["--json"]), ("show", vec![]), ("row", vec!["--query", "0"])] {
         let args = |source| [&[command, source, "--text", "a b"], &more[..]].concat();
         let (out, said) = scene.runs(&args(REPO));
         assert_eq!(out, printed(&args(folder.to_str().unwrap())), "{command}");

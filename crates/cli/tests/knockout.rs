@@ -46,7 +46,7 @@ fn a_decoder_says_what_became_of_its_next_token() {
     let followed = knockout(&llama, &[&TEXT[..], &["--layers", "0", "--token", "7", "--at", "2"]].concat());
     assert_eq!((&followed["token"]["id"], &followed["at"]["index"]), (&7.into(), &2.into()));
     let table = printed(&[&["knockout", &llama], &TEXT[..], &["--layers", "0"]].concat());
-    for part in ["cut self 0.*.*.*", "before", "after", "prob", "logit", "KL(before || after)", "rank 1 ->"] {
+    for part in ["cut self 0.*.*.*", "before", "after", "prob", "logit", "KL(before || after)", "rank 0 ->"] {
         assert!(table.contains(part), "{table}");
     }
 }

@@ -28,7 +28,12 @@ pub enum Opening {
     /// When its first trace is asked for, from this path, so that a server of large models starts at once. A path
     /// that does not open is reported then, and tried again the next time.
     OnDemand(PathBuf),
+    /// Likewise, a model, by whatever whoever runs the server does to open it.
+    By(Opener),
 }
+
+/// Opens a source when it is asked for.
+pub type Opener = Box<dyn Fn() -> Result<Source, attnscope_models::Error> + Send + Sync>;
 
 /// What an entry is, which decides what can be asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -46,8 +51,9 @@ pub(crate) struct Item {
     pub(crate) kind: Kind,
     label: String,
     quantisation: Option<String>,
-    /// Where it comes from; none if it came opened.
+    /// Where it comes from; none if it came opened, or another opens it.
     path: Option<PathBuf>,
+    by: Option<Opener>,
     source: OnceLock<Source>,
 }
 
@@ -84,7 +90,7 @@ impl Item {
                     Source::Model(_) => Kind::Model,
                     Source::Trace(_) => Kind::Trace,
                 };
-                Self { id, label, quantisation, name, kind, path: None, source: OnceLock::from(*source) }
+                Self { id, label, quantisation, name, kind, path: None, by: None, source: OnceLock::from(*source) }
             }
             Opening::OnDemand(path) => {
                 // As `Source::open` tells them apart.
@@ -93,8 +99,18 @@ impl Item {
                     Some(ending) if ending == "safetensors" && !path.is_dir() => Kind::Trace,
                     _ => Kind::Model,
                 };
-                Self { id, label, quantisation, name, kind, path: Some(path), source: OnceLock::new() }
+                Self { id, label, quantisation, name, kind, path: Some(path), by: None, source: OnceLock::new() }
             }
+            Opening::By(by) => Self {
+                id,
+                label,
+                quantisation,
+                name,
+                kind: Kind::Model,
+                path: None,
+                by: Some(by),
+                source: OnceLock::new(),
+            },
         }
     }
 
@@ -108,11 +124,14 @@ impl Item {
     /// # Errors
     /// If it does not open.
     pub(crate) fn open(&self) -> Result<&Source, Error> {
-        let path = match (self.opened(), &self.path) {
-            (Some(source), _) => return Ok(source),
-            (None, path) => path.as_deref().and_then(|path| path.to_str()),
-        };
-        let Some(path) = path else {
+        if let Some(source) = self.opened() {
+            return Ok(source);
+        }
+        if let Some(by) = &self.by {
+            let source = by()?;
+            return Ok(self.source.get_or_init(|| source));
+        }
+        let Some(path) = self.path.as_deref().and_then(|path| path.to_str()) else {
             return Err(Error::bad_request(format!("the path of {} is no text; rename it", self.name)));
         };
         let source = Source::open(path)?;

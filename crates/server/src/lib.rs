@@ -39,5 +39,5 @@ mod server;
 mod shelf;
 mod work;
 
-pub use entry::{Entry, Opening};
+pub use entry::{Entry, Opener, Opening};
 pub use server::Server;

@@ -45,7 +45,9 @@ pub(crate) fn run(args: GenerateArgs) -> anyhow::Result<()> {
     if args.reading.ask(Keep::Nothing)?.causal.is_some_and(|causal| causal != model.shape().causal) {
         bail!("--causal and --bidirectional are for the example; leave them out");
     }
-    let prompt = args.reading.fit(&model, prompt, sampling.max_tokens)?;
+    // Room for what is to follow, but the most of what a model reads is the text.
+    let room = sampling.max_tokens.min(model.shape().context / 4);
+    let prompt = args.reading.fit(&model, prompt, room)?;
     let stop = Interrupt::listen()?;
     let mut printed = Ok(());
     let each = |new: &Generated| {

@@ -1,12 +1,11 @@
-//! Runs that wait for each other. A model whose tokenizer is a pipe opens when the test wants it to, and so
-//! keeps the others waiting as long as needed.
+//! Runs that wait for each other. A model that opens when the test wants it to keeps the others waiting as long as needed.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use attnscope_models::Source;
 use attnscope_server::{Entry, Opening};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -16,42 +15,28 @@ use crate::small_model;
 use crate::socket::{Connection, Listening};
 use crate::support::{Answer, Asking, entry, example};
 
-/// A model that does not open before its gate does.
-struct Gate {
-    pipe: PathBuf,
-    tokenizer: Vec<u8>,
-}
+/// What a model waits for before it opens; given up, it opens too: a test that fails must not leave a thread waiting for ever.
+struct Gate(Sender<()>);
 
 impl Gate {
-    fn before(folder: &Path) -> Self {
-        small_model::write(folder);
-        let pipe = folder.join("tokenizer.json");
-        let tokenizer = std::fs::read(&pipe).expect("it is there");
-        std::fs::remove_file(&pipe).expect("it goes");
-        assert!(Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()));
-        Self { pipe, tokenizer }
-    }
-
-    /// Lets the model open; it must have begun to.
+    /// Lets the model open.
     fn open(self) {
-        File::options().write(true).open(&self.pipe).expect("a pipe").write_all(&self.tokenizer).expect("it is read");
+        let _ = self.0.send(());
     }
 }
 
-impl Drop for Gate {
-    /// A test that fails must not leave a thread waiting for ever.
-    fn drop(&mut self) {
-        let _ = File::options().read(true).write(true).open(&self.pipe);
-    }
-}
-
-fn entries(slow: &Path, quick: &Path) -> Vec<Entry> {
+/// A model behind a gate, and one that opens at once.
+fn entries(slow: &Path, quick: &Path) -> (Gate, Vec<Entry>) {
+    small_model::write(slow);
     small_model::write(quick);
-    vec![
-        example(),
-        entry("slow", Opening::OnDemand(slow.to_owned())),
-        entry("quick", Opening::OnDemand(quick.to_owned())),
-    ]
+    let (open, opened) = channel();
+    let (slow, opened) = (slow.to_owned(), Mutex::new(opened));
+    let by = Box::new(move || {
+        let _ = opened.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        Source::open(slow.to_str().expect("a text"))
+    });
+    let entries = vec![example(), entry("slow", Opening::By(by)), entry("quick", Opening::OnDemand(quick.to_owned()))];
+    (Gate(open), entries)
 }
 
 fn wish(source: &str, text: &str, run: &str) -> String {
@@ -80,8 +65,8 @@ async fn standing(asking: &Asking, run: &str) -> Value {
 async fn whoever_waits_sees_where_they_stand_and_can_leave() {
     let folder = tempfile::tempdir().expect("a folder");
     let (slow, quick) = (folder.path().join("slow"), folder.path().join("quick"));
-    let gate = Gate::before(&slow);
-    let asking = Asking::of(entries(&slow, &quick));
+    let (gate, entries) = entries(&slow, &quick);
+    let asking = Asking::of(entries);
 
     let first = post(&asking, "/api/traces", wish("slow", "a robot", "first"));
     assert_eq!(standing(&asking, "first").await, json!({ "ahead": 0, "done": 0, "all": 0 }));
@@ -121,8 +106,8 @@ async fn whoever_waits_sees_where_they_stand_and_can_leave() {
 async fn a_name_is_the_later_run_s() {
     let folder = tempfile::tempdir().expect("a folder");
     let (slow, quick) = (folder.path().join("slow"), folder.path().join("quick"));
-    let gate = Gate::before(&slow);
-    let asking = Asking::of(entries(&slow, &quick));
+    let (gate, entries) = entries(&slow, &quick);
+    let asking = Asking::of(entries);
     let first = post(&asking, "/api/traces", wish("slow", "a", "same"));
     assert_eq!(standing(&asking, "same").await["ahead"], 0);
     let second = post(&asking, "/api/traces", wish("quick", "b", "same"));
@@ -154,8 +139,8 @@ async fn names_that_fit_no_address_are_refused() {
 async fn a_closed_connection_gives_its_place_up() {
     let folder = tempfile::tempdir().expect("a folder");
     let (slow, quick) = (folder.path().join("slow"), folder.path().join("quick"));
-    let gate = Gate::before(&slow);
-    let listening = Listening::of(entries(&slow, &quick));
+    let (gate, entries) = entries(&slow, &quick);
+    let listening = Listening::of(entries);
     let address = listening.address;
     let done = tokio::task::spawn_blocking(move || {
         let mut watching = Connection::to(address);

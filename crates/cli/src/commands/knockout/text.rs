@@ -98,8 +98,8 @@ fn followed(Followed { token, prob, logit, rank, .. }: &Followed, diff: f64) -> 
         number(diff),
         number(prob[0]),
         number(prob[1]),
-        rank[0] + 1,
-        rank[1] + 1
+        rank[0],
+        rank[1]
     )
 }
 
