@@ -66,8 +66,7 @@ describe('the address', () => {
       await page.waitForFunction((v) => location.hash.includes(`view=${v}`), view);
     }
     // The address changes before the page is told.
-    const shown = (name) =>
-      page.waitForFunction((n) => /** @type {HTMLElement | null} */ (document.querySelector('.tab[aria-selected=true]'))?.innerText === n, name);
+    const shown = (/** @type {string} */ name) => page.locator('.tab[aria-selected=true]', { hasText: name }).waitFor();
     await page.goBack();
     await page.waitForFunction(() => location.hash.includes('view=heads'));
     await shown('Heads');
