@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod files;
+mod interrupt;
 mod label;
 mod output;
 mod reach;

@@ -125,7 +125,7 @@ pub fn forward_observed<T: Element, O: Element>(
 }
 
 /// [`forward_to`] into memory that is there already, (batch, q_len, q_heads, v_head_dim), whatever it held before; gives
-/// lse as in [`Forward`]. A large output that is made anew each time costs several per cent for the pages alone.
+/// lse as in [`Forward`]. A large output that is made anew each time costs time for its pages alone.
 ///
 /// # Errors
 /// As [`forward`], or if `out` is not as long as that shape.

@@ -1,12 +1,11 @@
 use std::fmt::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::bail;
 use attnscope_bench::{Machine, Measured, Options, Point, Rate, Report};
 
 use crate::args::BenchArgs;
-use crate::{files, output};
+use crate::{files, interrupt, output};
 
 pub(crate) fn run(args: BenchArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.svg {
@@ -15,14 +14,8 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<()> {
         }
         files::folder(path)?;
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopping = stop.clone();
     // One run of a case can take seconds; who does not want to wait for its end says so twice.
-    ctrlc::set_handler(move || {
-        if stopping.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })?;
+    let stop = interrupt::listen()?;
     let bar = output::progress("this machine");
     let progress = |done, all, what: &str| {
         bar.set_message(format!("{what:<32}"));

@@ -1,5 +1,4 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::bail;
 use attnscope_inspect::example::Example;
@@ -11,7 +10,7 @@ use attnscope_models::{
 use serde::Serialize;
 
 use crate::args::{Head, KnockoutArgs, Scanned};
-use crate::output;
+use crate::{interrupt, output};
 
 mod text;
 
@@ -128,13 +127,7 @@ fn answer(args: &KnockoutArgs, names: &Trace, effect: &Effect, interventions: &I
 
 /// Ranks what is scanned. An interrupt ends that early and keeps what there is; a second one ends the program.
 fn ranked(experiment: &Experiment, scan: Scanned, args: &KnockoutArgs) -> anyhow::Result<()> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopping = stop.clone();
-    ctrlc::set_handler(move || {
-        if stopping.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })?;
+    let stop = interrupt::listen()?;
     let bar = output::progress("cutting");
     let going = |done, all| {
         output::advance(&bar, done, all);

@@ -1,6 +1,5 @@
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::bail;
 use attnscope_inspect::Trace;
@@ -8,7 +7,7 @@ use attnscope_models::{Ask, Keep, Source};
 use serde::Serialize;
 
 use crate::args::{TraceArgs, check_trace_name};
-use crate::output;
+use crate::{interrupt, output};
 
 /// What was kept.
 #[derive(Serialize)]
@@ -22,13 +21,7 @@ struct Kept {
 pub(crate) fn run(args: TraceArgs) -> anyhow::Result<()> {
     check_output(&args.output)?;
     // From here on an interrupt ends the run between two layers, so that no half of a file is left behind.
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopping = stop.clone();
-    ctrlc::set_handler(move || {
-        if stopping.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })?;
+    let stop = interrupt::listen()?;
     let ask = args.reading.ask(Keep::All)?;
     let reading = &args.reading;
     let source = super::open_while(&reading.source, reading.weights, &|| !stop.load(Ordering::Relaxed))?;
