@@ -5,6 +5,7 @@
 //! pixels, and nothing but [`hub`] of HTTP.
 
 mod attend;
+mod awake;
 mod batch;
 mod cache;
 mod caught;

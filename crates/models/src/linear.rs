@@ -3,18 +3,20 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use candle_core::quantized::{QStorage, QTensor};
+use candle_core::quantized::{GgmlDType, QStorage, QTensor};
 use candle_core::{Device, Module, Tensor};
 use rayon::prelude::*;
 
 use crate::matvec;
+use crate::matvec::FEW;
 
 /// A matrix, (out, inp).
 #[derive(Clone, Debug)]
 pub(crate) enum Matrix {
     /// In f32.
     Full(Tensor),
-    /// In the quantised form of its file. Its products are of vectors that are rounded to 8 bits first.
+    /// In the quantised form of its file. Its products are of vectors that are rounded to 8 bits first, or, where candle has
+    /// no vector code for them, of a few rows in f32 at a time.
     Quantised(Arc<QTensor>),
 }
 
@@ -27,6 +29,9 @@ pub(crate) struct Linear {
 
 /// How many rows are looked at together.
 const ROWS: usize = 256;
+/// Numbers that one thread brings into f32 at a time, and how many times that is multiplied at once.
+const PIECE: usize = 1 << 16;
+const PIECES: usize = 16;
 
 impl Matrix {
     /// (out, inp).
@@ -41,9 +46,33 @@ impl Matrix {
     pub(crate) fn times(&self, x: &Tensor) -> candle_core::Result<Tensor> {
         match self {
             Self::Full(tensor) => matvec::times(x, tensor),
-            // What candle's QMatMul does.
-            Self::Quantised(tensor) => x.contiguous()?.apply_op1_no_bwd(tensor.as_ref()),
+            Self::Quantised(tensor) => match tensor.dtype() {
+                GgmlDType::Q4_1 | GgmlDType::Q5_0 | GgmlDType::Q5_1 => self.times_in_f32(x),
+                // What candle's QMatMul does.
+                _ => x.contiguous()?.apply_op1_no_bwd(tensor.as_ref()),
+            },
         }
+    }
+
+    /// (n, inp) -> (n, out), a few rows after the other.
+    fn times_in_f32(&self, x: &Tensor) -> candle_core::Result<Tensor> {
+        let (out, inp) = self.dims2()?;
+        let piece = (PIECE / inp.max(1)).max(1);
+        let starts: Vec<usize> = (0..out).step_by(piece).collect();
+        let rows = |start: &usize| {
+            let ids: Vec<u32> = (*start..out.min(start + piece)).map(|row| row as u32).collect();
+            self.rows(&ids)
+        };
+        let products: candle_core::Result<Vec<Tensor>> = if x.dim(0)? <= FEW {
+            starts.par_iter().map(|start| matvec::times(x, &rows(start)?)).collect()
+        } else {
+            let several = |starts: &[usize]| {
+                let rows: candle_core::Result<Vec<Tensor>> = starts.par_iter().map(rows).collect();
+                x.matmul(&Tensor::cat(&rows?, 0)?.t()?)
+            };
+            starts.chunks(PIECES).map(several).collect()
+        };
+        Tensor::cat(&products?, 1)
     }
 
     /// A few rows in f32, (n, inp): of an embedding, the vectors of tokens.

@@ -1,14 +1,16 @@
 //! Products of a matrix with a few vectors, as when a text goes on token by token. What costs time is reading the matrix, so
 //! it is read once, by all threads, each a run of rows, in several streams at once. A general product packs it first.
 
+use std::sync::{Mutex, PoisonError};
+
 use candle_core::{CpuStorage, Result, Storage, Tensor};
 use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch};
-use rayon::prelude::*;
 
 /// Vectors that are few.
-const FEW: usize = 4;
-/// Rows of the matrix that are read in step, each a stream.
-const ROWS: usize = 4;
+pub(crate) const FEW: usize = 4;
+/// Streams that a run of rows is read in. Each goes on from row to row through its own part of the run: what is fetched
+/// ahead at the end of a row is the next that is needed.
+const STREAMS: usize = 4;
 /// Numbers of the matrix that are worth a task.
 const TASK: usize = 1 << 16;
 
@@ -30,8 +32,8 @@ pub(crate) fn times(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     let level = Level::new();
     // (out, n): each task its own run.
     let mut products = vec![0.0; out * n];
-    let rows = (TASK / inp).next_multiple_of(ROWS).max(ROWS);
-    products.par_chunks_mut(rows * n).zip(matrix.par_chunks(rows * inp)).for_each(|(products, matrix)| {
+    let rows = (TASK / inp).next_multiple_of(STREAMS).max(STREAMS);
+    share(products.chunks_mut(rows * n).zip(matrix.chunks(rows * inp)), |(products, matrix): (&mut [f32], &[f32])| {
         dispatch!(level, simd => match n {
             1 => run::<_, 1>(simd, matrix, &vectors, inp, products),
             2 => run::<_, 2>(simd, matrix, &vectors, inp, products),
@@ -45,6 +47,27 @@ pub(crate) fn times(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     Tensor::from_vec(products, (out, n), x.device())?.t()?.contiguous()
 }
 
+/// Does all of `work` on all threads of the pool, in order. The thread that asks works too: a product is over before it
+/// would have been woken again.
+fn share<W: Send>(work: impl ExactSizeIterator<Item = W> + Send, each: impl Fn(W) + Sync) {
+    let threads = rayon::current_num_threads().min(work.len());
+    let work = Mutex::new(work);
+    let some = || {
+        loop {
+            // Not held while the work is done.
+            let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(next) = next else { break };
+            each(next);
+        }
+    };
+    rayon::in_place_scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|_| some());
+        }
+        some();
+    });
+}
+
 /// A run of rows, each with every one of `N` vectors.
 #[inline(always)]
 fn run<S: Simd, const N: usize>(simd: S, matrix: &[f32], vectors: &[f32], inp: usize, products: &mut [f32]) {
@@ -52,24 +75,25 @@ fn run<S: Simd, const N: usize>(simd: S, matrix: &[f32], vectors: &[f32], inp: u
         #[inline(always)]
         || {
             let vectors: [&[f32]; N] = std::array::from_fn(|n| &vectors[n * inp..(n + 1) * inp]);
-            for (matrix, products) in matrix.chunks(ROWS * inp).zip(products.chunks_mut(ROWS * N)) {
-                if matrix.len() == ROWS * inp {
-                    products.copy_from_slice(rows::<S, N, ROWS>(simd, matrix, vectors).as_flattened());
-                    continue;
+            let row = |row: usize| &matrix[row * inp..(row + 1) * inp];
+            let each = products.len() / N / STREAMS;
+            for at in 0..each {
+                let found = sums(simd, std::array::from_fn::<_, STREAMS, _>(|stream| row(stream * each + at)), vectors);
+                for (stream, found) in found.iter().enumerate() {
+                    products[(stream * each + at) * N..][..N].copy_from_slice(found);
                 }
-                for (row, products) in matrix.chunks(inp).zip(products.chunks_mut(N)) {
-                    products.copy_from_slice(rows::<S, N, 1>(simd, row, vectors).as_flattened());
-                }
+            }
+            for at in STREAMS * each..products.len() / N {
+                products[at * N..][..N].copy_from_slice(&sums(simd, [row(at)], vectors)[0]);
             }
         },
     );
 }
 
-/// `R` rows side by side.
+/// `R` rows in step, each with every one of `N` vectors.
 #[inline(always)]
-fn rows<S: Simd, const N: usize, const R: usize>(simd: S, matrix: &[f32], vectors: [&[f32]; N]) -> [[f32; N]; R] {
-    let (inp, lanes) = (matrix.len() / R, S::f32s::LEN);
-    let rows: [&[f32]; R] = std::array::from_fn(|r| &matrix[r * inp..(r + 1) * inp]);
+fn sums<S: Simd, const N: usize, const R: usize>(simd: S, rows: [&[f32]; R], vectors: [&[f32]; N]) -> [[f32; N]; R] {
+    let (inp, lanes) = (rows[0].len(), S::f32s::LEN);
     let mut sums = [[S::f32s::splat(simd, 0.0); N]; R];
     let whole = inp / lanes * lanes;
     for first in (0..whole).step_by(lanes) {

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Tokenizer;
 use crate::attend::{Keep, Run};
+use crate::awake::awake;
 use crate::cache::Cache;
 use crate::chat::{Chat, Home};
 use crate::checkpoint::{self, Checkpoint};
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::families::{Entry, Family};
 use crate::gguf;
 use crate::intervene::Interventions;
+use crate::matvec::FEW;
 use crate::weights::{Choice, Form, Kept};
 
 /// Said where there are no ids.
@@ -355,9 +357,12 @@ impl Model {
         if !self.shape().causal {
             return Err(headless());
         }
-        let hidden = self.hidden(ids, run)?;
-        let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
-        Ok(self.family.logits(&last)?.ok_or_else(headless)?.flatten_all()?.to_vec1()?)
+        let mut go = || -> Result<Vec<f32>> {
+            let hidden = self.hidden(ids, run)?;
+            let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
+            Ok(self.family.logits(&last)?.ok_or_else(headless)?.flatten_all()?.to_vec1()?)
+        };
+        if ids.len() <= FEW { awake(go) } else { go() }
     }
 
     /// The scores of every token of the vocabulary at each position, (n, vocab): of the next token in a causal model, of the
