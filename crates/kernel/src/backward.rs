@@ -109,7 +109,7 @@ pub fn backward<T: Element, O: Element, G: Element>(
     let heads = Heads::new(shape.batch * shape.kv_heads, chunks);
     let blocks = blocks(&operands, &mut dq);
     let tasks = tasks(&operands, &mut dk, &mut dv);
-    share(work(tasks), Room::default, |room, work| match work {
+    share(vec![work(tasks)], Room::default, |room, work| match work {
         Work::Copy(batch, head) => heads.copy(&operands, batch, head),
         Work::Chunk(task) => dispatch!(isa.0, simd => chunk_of(simd, operands, &heads, &blocks, room, task)),
     });

@@ -173,7 +173,7 @@ fn compute<T: Element, O: Element>(
     let mut stats = vec![RowStats::default(); if observe.rows { rows } else { 0 }];
     let mask = Mask::new(params, shape.q_len, shape.kv_len);
     let lanes = panel_rows(isa);
-    let plan = Plan::new(&shape, &mask, lanes);
+    let plan = Plan::new(&shape, v.dim(), &mask, lanes);
     let heads = Heads::new(k, v, plan.together, &plan.uses(), isa);
     let side = observe.map.map(|most| BlockMap::side_for(&shape, most));
     let strips = Mutex::new(Vec::new());
@@ -225,7 +225,7 @@ pub fn working_bytes(
     isa: Isa,
 ) -> usize {
     let copy = (kv_len.next_multiple_of(4) * head_dim + kv_len * v_head_dim) * size_of::<f32>();
-    let copies = kv_heads.min((threads + 1) * together(kv_heads, head_dim));
+    let copies = kv_heads.min((threads + 1) * together(kv_heads, kv_len, (head_dim, v_head_dim)));
     threads * Scratch::bytes(panel_rows(isa), head_dim, v_head_dim) + copies * copy
 }
 

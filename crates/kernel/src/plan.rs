@@ -9,11 +9,15 @@ use crate::params::Mask;
 use crate::tile::rows::Rows;
 
 /// Numbers of a row of keys that are worth a trip to memory: heads are copied together until theirs are as many.
-const TOGETHER: usize = 64;
+const ROW: usize = 64;
+/// Numbers of keys and values that stay in a thread's cache: heads are copied together as long as theirs do, because their
+/// rows lie in the same pages of memory.
+const NEAR: usize = 1 << 16;
 
-/// Heads whose keys are copied together.
-pub(crate) fn together(kv_heads: usize, head_dim: usize) -> usize {
-    (TOGETHER / head_dim.max(1)).clamp(1, kv_heads.max(1))
+/// Heads whose keys are copied together; `dim` is that of a key and its value.
+pub(crate) fn together(kv_heads: usize, kv_len: usize, (head_dim, v_head_dim): (usize, usize)) -> usize {
+    let near = NEAR / (kv_len * (head_dim + v_head_dim)).max(1);
+    (ROW / head_dim.max(1)).max(near).clamp(1, kv_heads.max(1))
 }
 
 /// From where a stretch of panels ends: when no key that its first one saw is seen any more.
@@ -47,7 +51,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Panels of so many `lanes`.
-    pub(crate) fn new(shape: &Shape, mask: &Mask, lanes: usize) -> Self {
+    pub(crate) fn new(shape: &Shape, v_head_dim: usize, mask: &Mask, lanes: usize) -> Self {
         let all = shape.group() * shape.q_len;
         let rows: Vec<_> = (0..all).step_by(lanes).map(|first| first..all.min(first + lanes)).collect();
         let of_group = Rows { group: shape.group(), kv_head: 0 };
@@ -59,7 +63,7 @@ impl Plan {
                 _ => stretches.push(panel..panel + 1),
             }
         }
-        let together = together(shape.kv_heads, shape.head_dim);
+        let together = together(shape.kv_heads, shape.kv_len, (shape.head_dim, v_head_dim));
         let (batch, kv_heads, kv_len) = (shape.batch, shape.kv_heads, shape.kv_len);
         Self { rows, reach, stretches, together, batch, kv_heads, kv_len }
     }
@@ -80,23 +84,22 @@ impl Plan {
         uses
     }
 
-    /// What to do, in order: head after head, because its keys and values stay in the cache; in each the longest panels
-    /// first, so that no core is left alone with one at the end; and what a group of heads needs is copied while
-    /// the last head before it is at work. `panel` gives the task of (batch, kv_head, panel).
-    pub(crate) fn work<P>(&self, mut panel: impl FnMut(usize, usize, usize) -> P) -> Vec<Work<P>> {
+    /// What to do, in order, in groups that one thread should do: the panels of a few kv heads, because their keys and
+    /// values stay in its cache. What they need is copied first; then come the longest panels, so that no core is left alone
+    /// with one at the end. `panel` gives the task of (batch, kv_head, panel).
+    pub(crate) fn work<P>(&self, mut panel: impl FnMut(usize, usize, usize) -> P) -> Vec<Vec<Work<P>>> {
         let orders: Vec<Vec<usize>> = self.stretches.iter().map(|panels| self.longest_first(panels)).collect();
         let steps = self.steps();
-        let mut work = Vec::with_capacity(self.batch * self.kv_heads * self.rows.len());
-        work.extend(steps.first().into_iter().flat_map(|step| step.copies()));
-        for (at, step) in steps.iter().enumerate() {
-            for kv_head in step.kv_heads.clone() {
-                if kv_head + 1 == step.kv_heads.end {
-                    work.extend(steps.get(at + 1).into_iter().flat_map(|step| step.copies()));
-                }
-                work.extend(orders[step.stretch].iter().map(|at| Work::Panel(panel(step.batch, kv_head, *at))));
-            }
-        }
-        work
+        let last = steps.len().saturating_sub(rayon::current_num_threads());
+        let group = |(at, step): (usize, &Step)| {
+            let order = &orders[step.stretch];
+            let off = if at < last { at % 2 * (order.len() / 2) } else { 0 };
+            let panels = order[off..].iter().chain(&order[..off]);
+            let panels = panels.flat_map(|at| step.kv_heads.clone().map(move |kv_head| (kv_head, *at)));
+            let panels = panels.map(|(kv_head, at)| Work::Panel(panel(step.batch, kv_head, at)));
+            step.copies().chain(panels).collect()
+        };
+        steps.iter().enumerate().map(group).collect()
     }
 
     /// The stretches of each group of heads, one after another.
@@ -137,7 +140,7 @@ struct Step {
 }
 
 impl Step {
-    fn copies<P>(&self) -> impl Iterator<Item = Work<P>> {
+    fn copies<P>(&self) -> impl Iterator<Item = Work<P>> + use<'_, P> {
         self.fresh.iter().map(|run| Work::Copy { batch: self.batch, kv_head: self.kv_heads.start, run: *run })
     }
 }

@@ -1,21 +1,28 @@
 //! Work for all threads of the pool, taken in order.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Does all of `work`, each with what `room` makes for a thread. The thread that asks works too instead of waiting to be
-/// woken, with all of the pool but one beside it: short operations are over before a thread has changed twice. Threads
-/// outside of the pool that ask at the same time each work beside it.
-pub(crate) fn share<W: Send, R>(work: Vec<W>, room: impl Fn() -> R + Sync, each: impl Fn(&mut R, W) + Sync) {
-    let threads = rayon::current_num_threads().min(work.len());
-    let work = Mutex::new(work.into_iter());
+/// Does all of `work`, each with what `room` makes for a thread. Work comes in groups: a thread takes a whole group after
+/// another, in order, so that what a group's work reads stays in its own caches; when none is left, it helps with those
+/// of others. The thread that asks works too instead of waiting to be woken, with all of the pool but one beside it: short
+/// operations are over before a thread has changed twice. Threads outside of the pool that ask at the same time each
+/// work beside it.
+pub(crate) fn share<W: Send, R>(work: Vec<Vec<W>>, room: impl Fn() -> R + Sync, each: impl Fn(&mut R, W) + Sync) {
+    let threads = rayon::current_num_threads().min(work.iter().map(Vec::len).sum());
+    let groups: Vec<_> = work.into_iter().map(|group| Mutex::new(group.into_iter())).collect();
+    let next = AtomicUsize::new(0);
     let some = || {
         // Who comes too late for any work makes no room for it.
         let mut mine = None;
-        loop {
-            // Not held while the work is done.
-            let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(next) = next else { break };
-            each(mine.get_or_insert_with(&room), next);
+        let own = || groups.get(next.fetch_add(1, Ordering::Relaxed));
+        for group in std::iter::from_fn(own).chain(&groups) {
+            loop {
+                // Not held while the work is done.
+                let next = group.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some(next) = next else { break };
+                each(mine.get_or_insert_with(&room), next);
+            }
         }
     };
     rayon::in_place_scope(|scope| {
@@ -40,7 +47,8 @@ mod tests {
                 let (rooms, done) = (AtomicUsize::new(0), (0..len).map(|_| AtomicUsize::new(0)).collect::<Vec<_>>());
                 let room = || rooms.fetch_add(1, Ordering::Relaxed);
                 pool.install(|| {
-                    share((0..len).collect(), room, |_, at: usize| {
+                    let groups = (0..len).step_by(7).map(|first| (first..len.min(first + 7)).collect()).collect();
+                    share(groups, room, |_, at: usize| {
                         done[at].fetch_add(1, Ordering::Relaxed);
                     });
                 });
