@@ -53,7 +53,7 @@ mod plan;
 mod recall;
 pub mod reference;
 mod share;
-mod simd;
+pub mod simd;
 mod tile;
 mod view;
 

@@ -84,17 +84,19 @@ impl Plan {
         uses
     }
 
-    /// What to do, in order, in groups that one thread should do: the panels of a few kv heads, because their keys and
-    /// values stay in its cache. What they need is copied first; then come the longest panels, so that no core is left alone
-    /// with one at the end. `panel` gives the task of (batch, kv_head, panel).
+    /// What to do, in groups that one thread should do: the panels of a few kv heads, because their keys and values stay
+    /// in its caches. What they need is copied first; then come the panels, the longest first, and of those of one length
+    /// those of all heads, whose rows lie side by side. `panel` gives the task of (batch, kv_head, panel).
     pub(crate) fn work<P>(&self, mut panel: impl FnMut(usize, usize, usize) -> P) -> Vec<Vec<Work<P>>> {
         let orders: Vec<Vec<usize>> = self.stretches.iter().map(|panels| self.longest_first(panels)).collect();
         let steps = self.steps();
+        // Threads at work on neighbouring heads would write neighbouring rows at the same time and wait for each other, so
+        // every other group begins in the middle; but not at the end, where all should be done at once.
         let last = steps.len().saturating_sub(rayon::current_num_threads());
         let group = |(at, step): (usize, &Step)| {
             let order = &orders[step.stretch];
-            let off = if at < last { at % 2 * (order.len() / 2) } else { 0 };
-            let panels = order[off..].iter().chain(&order[..off]);
+            let first = if at < last { at % 2 * (order.len() / 2) } else { 0 };
+            let panels = order[first..].iter().chain(&order[..first]);
             let panels = panels.flat_map(|at| step.kv_heads.clone().map(move |kv_head| (kv_head, *at)));
             let panels = panels.map(|(kv_head, at)| Work::Panel(panel(step.batch, kv_head, at)));
             step.copies().chain(panels).collect()

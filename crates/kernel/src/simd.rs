@@ -1,12 +1,16 @@
-//! What the tile loop asks of a vector, and the functions that no instruction set has.
+//! What the tile loop asks of a vector, and the functions that no instruction set has: for whoever computes beside the
+//! kernel too.
 
 pub(crate) mod exp;
 pub(crate) mod tanh;
 
 use fearless_simd::{Simd, SimdFloat};
 
+pub use exp::exp2;
+pub use tanh::tanh;
+
 /// A vector of f32 on the instruction set `S`: the native one for long runs of queries, a narrower one for a few.
-pub(crate) trait Lanes<S: Simd>: SimdFloat<S, Element = f32> {}
+pub trait Lanes<S: Simd>: SimdFloat<S, Element = f32> {}
 
 impl<S: Simd, F: SimdFloat<S, Element = f32>> Lanes<S> for F {}
 

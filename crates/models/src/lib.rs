@@ -30,6 +30,7 @@ mod readings;
 mod sampling;
 mod seq2seq;
 mod shards;
+mod sigmoid;
 mod source;
 mod stitch;
 mod stream;

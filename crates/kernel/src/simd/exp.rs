@@ -8,7 +8,7 @@ use super::Lanes;
 ///
 /// Range reduction to |f| <= 1/2, then a degree-6 minimax polynomial (relative error 2e-9).
 #[inline(always)]
-pub(crate) fn exp2<S: Simd, F: Lanes<S>>(simd: S, x: F) -> F {
+pub fn exp2<S: Simd, F: Lanes<S>>(simd: S, x: F) -> F {
     /// Adding it leaves the nearest whole number in the lowest bits.
     const ROUND: f32 = 12_582_912.0; // 1.5 * 2^23
     let splat = |c: f32| F::splat(simd, c);

@@ -1,8 +1,8 @@
 use candle_core::Tensor;
-use candle_nn::ops;
 
 use super::keys::Keys;
 use crate::error::Result;
+use crate::sigmoid;
 
 /// The function between two layers of a feed-forward net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +35,9 @@ impl Activation {
 
     pub(crate) fn on(self, x: &Tensor) -> candle_core::Result<Tensor> {
         match self {
-            Self::Silu => ops::silu(x),
+            Self::Silu => sigmoid::silu(x),
             Self::Gelu => x.gelu_erf(),
-            Self::GeluTanh => x.gelu(),
+            Self::GeluTanh => sigmoid::gelu_tanh(x),
             Self::Relu => x.relu(),
         }
     }
