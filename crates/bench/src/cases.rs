@@ -1,8 +1,9 @@
 //! Every case there is. A new one is one entry: its name, its sizes, its useful work, and what runs it once.
 
+use std::hint::black_box;
+
 use attnscope_kernel::{
     Element, Error, Isa, KvCache, Observe, Params, Segments, View, Window, backward, bf16, f16, forward_into,
-    forward_observed,
 };
 
 use crate::inputs::normal;
@@ -77,27 +78,26 @@ fn packed128(shape: Shape) -> Params {
 /// The forward pass on numbers stored as `T`.
 fn run<T: Element>(params: fn(Shape) -> Params) -> impl Fn(Shape) -> Result<Once, Error> {
     prepared(params, |q: View<T>, k, v, params, out| {
-        forward_into(q, k, v, params, Isa::detect(), out).map(|lse| drop(std::hint::black_box(lse)))
+        forward_into(q, k, v, params, Isa::detect(), Observe::default(), out).map(|done| drop(black_box(done)))
     })
 }
 
 /// The forward pass that leaves statistics of every row and a map of every head.
 fn observed() -> impl Fn(Shape) -> Result<Once, Error> {
     let observe = Observe { rows: true, map: Some(128) };
-    prepared(plain, move |q: View<f32>, k, v, params, _| {
-        forward_observed::<f32, f32>(q, k, v, params, Isa::detect(), observe)
-            .map(|done| drop(std::hint::black_box(done)))
+    prepared(plain, move |q: View<f32>, k, v, params, out| {
+        forward_into(q, k, v, params, Isa::detect(), observe, out).map(|done| drop(black_box(done)))
     })
 }
 
 /// The forward pass and then the gradients, causal.
 fn trained() -> impl Fn(Shape) -> Result<Once, Error> {
     prepared(causal_params, |q: View<f32>, k, v, params, out| {
-        let lse = forward_into(q, k, v, params, Isa::detect(), out)?;
+        let (lse, _) = forward_into(q, k, v, params, Isa::detect(), Observe::default(), out)?;
         let [batch, q_len, q_heads, _] = q.shape();
         let out = View::new(out, [batch, q_len, q_heads, v.shape()[3]])?;
         // Any numbers do for the gradient of the output; those of the output are at hand.
-        backward(q, k, v, out, &lse, out, params, Isa::detect()).map(|done| drop(std::hint::black_box(done)))
+        backward(q, k, v, out, &lse, out, params, Isa::detect()).map(|done| drop(black_box(done)))
     })
 }
 
@@ -113,7 +113,7 @@ fn decoded<T: Element>() -> impl Fn(Shape) -> Result<Once, Error> {
         let params = causal_params(shape);
         Ok(Box::new(move || {
             let q = View::new(&q, [batch, q_len, q_heads, head_dim])?;
-            cache.decode(q, &params, Isa::detect()).map(|done| drop(std::hint::black_box(done)))
+            cache.decode(q, &params, Isa::detect()).map(|done| drop(black_box(done)))
         }))
     }
 }

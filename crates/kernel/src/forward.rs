@@ -115,40 +115,41 @@ pub fn forward_observed<T: Element, O: Element>(
     isa: Isa,
     observe: Observe,
 ) -> Result<(Forward<O>, Observed), Error> {
-    let (shape, out_len) = checked(q, k, v, params)?;
-    if observe.rows && shape.kv_len >= u32::MAX as usize {
-        return argument("kv_len", shape.kv_len, format!("less than {} where statistics of rows are wanted", u32::MAX));
-    }
+    let (shape, out_len) = checked(q, k, v, params, observe)?;
     let mut out = vec![O::zero(); out_len];
     let (lse, observed) = compute([q, k, v], shape, params, isa, observe, &mut out);
     Ok((Forward { out, lse }, observed))
 }
 
-/// [`forward_to`] into memory that is there already, (batch, q_len, q_heads, v_head_dim), whatever it held before; gives
-/// lse as in [`Forward`]. A large output that is made anew each time costs time for its pages alone.
+/// [`forward_observed`] into memory that is there already, (batch, q_len, q_heads, v_head_dim), whatever it held before;
+/// gives lse as in [`Forward`]. A large output that is made anew each time costs time for its pages alone.
 ///
 /// # Errors
-/// As [`forward`], or if `out` is not as long as that shape.
+/// As [`forward_observed`], or if `out` is not as long as that shape.
 pub fn forward_into<T: Element, O: Element>(
     q: View<T>,
     k: View<T>,
     v: View<T>,
     params: &Params,
     isa: Isa,
+    observe: Observe,
     out: &mut [O],
-) -> Result<Vec<f64>, Error> {
-    let (shape, out_len) = checked(q, k, v, params)?;
+) -> Result<(Vec<f64>, Observed), Error> {
+    let (shape, out_len) = checked(q, k, v, params, observe)?;
     if out.len() != out_len {
         return argument("out length", out.len(), format!("{out_len} numbers, batch x q_len x q_heads x v_head_dim"));
     }
-    Ok(compute([q, k, v], shape, params, isa, Observe::default(), out).0)
+    Ok(compute([q, k, v], shape, params, isa, observe, out))
 }
 
-/// That all shapes fit each other and the parameters; and how long the output is.
-fn checked<T>(q: View<T>, k: View<T>, v: View<T>, params: &Params) -> Result<(Shape, usize), Error> {
+/// That all shapes fit each other, the parameters and what is to be observed; and how long the output is.
+fn checked<T>(q: View<T>, k: View<T>, v: View<T>, params: &Params, observe: Observe) -> Result<(Shape, usize), Error> {
     let shape = Shape::of(q, k)?;
     shape.check_values(v)?;
     params.check(&shape)?;
+    if observe.rows && shape.kv_len >= u32::MAX as usize {
+        return argument("kv_len", shape.kv_len, format!("less than {} where statistics of rows are wanted", u32::MAX));
+    }
     match size(&[shape.batch, shape.q_len, shape.q_heads, v.dim()]) {
         Some(out_len) => Ok((shape, out_len)),
         None => argument("v head_dim", v.dim(), "small enough to index"),

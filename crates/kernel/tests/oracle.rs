@@ -350,7 +350,8 @@ fn wrong_shapes_are_named() {
     assert_eq!(message(q, view([1, 2, 2, 2]), view([1, 2, 2, 4])), "k head_dim is 2, but must be 4, as in q");
     assert_eq!(message(q, view([1, 2, 2, 4]), view([1, 3, 2, 4])), "v len is 3, but must be 2, as in k");
     let kv = view([1, 2, 2, 4]);
-    let error = forward_into(q, kv, kv, &params, Isa::detect(), &mut [0.0f32; 31]).unwrap_err().to_string();
+    let (observe, out) = (Observe::default(), &mut [0.0f32; 31]);
+    let error = forward_into(q, kv, kv, &params, Isa::detect(), observe, out).unwrap_err().to_string();
     assert_eq!(error, "out length is 31, but must be 32 numbers, batch x q_len x q_heads x v_head_dim");
     let error = View::new(&x, [1, 2, 3, 4]).unwrap_err().to_string();
     assert_eq!(error, "data is 64, but must be 24 numbers for shape [1, 2, 3, 4]");
