@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use attnscope_inspect::{Pick, SiteKind};
 use attnscope_models::{Ask, DEFAULT_TEXT, Keep, Prompt};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use export::{ExportArgs, Part};
@@ -41,6 +41,32 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", env = "ATTNSCOPE_THREADS", global = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }
+
+/// The command line. A number below 0 is a wrong number everywhere, and no option that is not known; what a command does not
+/// take is not offered by its help.
+pub(crate) fn command() -> clap::Command {
+    let numbers = |arg: clap::Arg| {
+        let takes = arg.get_action().takes_values() && !arg.is_positional() && !arg.is_allow_hyphen_values_set();
+        if takes { arg.allow_negative_numbers(true) } else { arg }
+    };
+    let of_models = |command: clap::Command| {
+        let command = command.mut_arg("source", |source| source.help(format!("A model: {MODELS}")));
+        command.mut_arg("causal", |arg| arg.hide(true)).mut_arg("bidirectional", |arg| arg.hide(true))
+    };
+    let mut command = Cli::command()
+        .mut_args(numbers)
+        .mut_subcommands(|command| command.mut_args(numbers))
+        .mut_subcommand("generate", of_models)
+        .mut_subcommand("lens", of_models)
+        .mut_subcommand("knockout", |command| {
+            command.mut_arg("source", |source| source.help(format!("`example`, or a model: {MODELS}")))
+        });
+    command.build();
+    command
+}
+
+/// Where models are.
+const MODELS: &str = "a Hugging Face folder, a .gguf file, or one of the Hub (gpt2, org/name)";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -135,15 +161,26 @@ pub(crate) struct Reading {
 impl Reading {
     /// The question to the source.
     pub(crate) fn ask(&self, keep: Keep) -> anyhow::Result<Ask<'static>> {
-        let causal = match (self.causal, self.bidirectional) {
+        Ok(Ask { prompt: self.prompt()?, causal: self.causal(), keep, ..Ask::default() })
+    }
+
+    /// That a model is not asked to be what it was not trained to be: only the example can be read both ways.
+    pub(crate) fn check_causal(&self, causal: bool) -> anyhow::Result<()> {
+        match self.causal().filter(|wanted| *wanted != causal) {
+            Some(_) => bail!("--causal and --bidirectional are for the example; leave them out"),
+            None => Ok(()),
+        }
+    }
+
+    fn causal(&self) -> Option<bool> {
+        match (self.causal, self.bidirectional) {
             (true, _) => Some(true),
             (_, true) => Some(false),
             _ => None,
-        };
-        Ok(Ask { prompt: self.prompt()?, causal, keep, ..Ask::default() })
+        }
     }
 
-    /// What to read, if that is said.
+    /// What to read, if that is said. To be asked once: standard input is then read.
     pub(crate) fn prompt(&self) -> anyhow::Result<Option<Prompt>> {
         self.how.apply(self.as_it_stands()?, false)
     }
@@ -278,7 +315,7 @@ pub(crate) struct CellArgs {
     #[command(flatten)]
     pub(crate) place: Place,
     /// The query head, from 0
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value = "0", value_parser = one_head)]
     pub(crate) head: usize,
     /// The token that asks: its position, or its text where that occurs once
     #[arg(long, allow_hyphen_values = true)]
@@ -289,6 +326,16 @@ pub(crate) struct CellArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A cell is worked out of a head's own q and k, and a mean has none.
+fn one_head(text: &str) -> Result<usize, String> {
+    match text.trim() {
+        "mean" => {
+            Err("a cell is of one head, by its number; the mean of all heads is for show, row and export".to_owned())
+        }
+        number => number.parse().map_err(|error: std::num::ParseIntError| error.to_string()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -330,4 +377,13 @@ pub(crate) fn check_trace_name(path: &std::path::Path) -> anyhow::Result<()> {
         bail!("{}: a trace file's name must end in .safetensors", path.display());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    /// What else is checked in debug builds alone.
+    #[test]
+    fn the_command_line_is_sound() {
+        super::command().debug_assert();
+    }
 }

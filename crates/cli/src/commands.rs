@@ -23,15 +23,10 @@ use crate::output;
 
 /// Opens a source; a model of the Hub that is not here yet is fetched, with a bar.
 fn open(name: &str, weights: Weights) -> anyhow::Result<Source> {
-    open_while(name, weights, &|| true)
-}
-
-/// As [`open()`], for as long as it is wanted.
-fn open_while(name: &str, weights: Weights, wanted: &(dyn Fn() -> bool + Sync)) -> anyhow::Result<Source> {
     let bar = output::bytes(name);
     let source = Source::open_with(name, weights.choice(), &|event| {
         output::fetching(&bar, name, event);
-        wanted()
+        true
     });
     bar.finish_and_clear();
     Ok(source?)
@@ -60,18 +55,15 @@ fn read_from(reading: &Reading, keep: Keep) -> anyhow::Result<(Source, Trace)> {
 /// Opens a source that must be a model: only one `does` what is asked.
 fn model(reading: &Reading, does: &str) -> anyhow::Result<Box<Model>> {
     let Source::Model(model) = open(&reading.source, reading.weights)? else {
-        bail!("{}: only a model {does}", reading.source);
+        bail!("{}: only a model {does}; give a model folder, a .gguf or a model of the Hub", reading.source);
     };
-    // As everywhere: a model is what it was trained to be.
-    if reading.ask(Keep::Nothing)?.causal.is_some_and(|causal| causal != model.shape().causal) {
-        bail!("--causal and --bidirectional are for the example; leave them out");
-    }
+    reading.check_causal(model.shape().causal)?;
     Ok(model)
 }
 
 /// What a model is to read.
-fn asked(reading: &Reading) -> anyhow::Result<Prompt> {
-    Ok(reading.prompt()?.unwrap_or_else(|| Prompt::Text(DEFAULT_TEXT.to_owned())))
+fn asked(reading: &Reading, model: &Model) -> anyhow::Result<Prompt> {
+    reading.fit(model, reading.prompt()?.unwrap_or_else(|| Prompt::Text(DEFAULT_TEXT.to_owned())), 0)
 }
 
 /// What a trace is of, in one line.

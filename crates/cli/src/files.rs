@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use crate::interrupt;
+
 /// The folder that a file is to be written in, which must be there. To be asked before the work begins.
 pub(crate) fn folder(path: &Path) -> anyhow::Result<PathBuf> {
     if path.is_dir() {
@@ -18,6 +20,19 @@ pub(crate) fn folder(path: &Path) -> anyhow::Result<PathBuf> {
     }
 }
 
+/// That a file can be made there: the folder may be read-only, or none in which files can be. To be asked before the work begins.
+pub(crate) fn check(path: &Path) -> anyhow::Result<()> {
+    let folder = folder(path)?;
+    tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder).map(drop).with_context(|| cannot(path))
+}
+
+/// Of files that do not have their own name yet.
+const PREFIX: &str = ".attnscope-";
+
+fn cannot(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
 /// Writes the file beside its place, then gives it its name.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let folder = folder(path)?;
@@ -27,12 +42,12 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         if let Some(permissions) = &permissions {
             builder.permissions(permissions.clone());
         }
-        let mut file = builder.prefix(".attnscope-").tempfile_in(folder)?;
+        let mut file = builder.prefix(PREFIX).tempfile_in(folder)?;
         file.write_all(bytes)?;
         file.persist(path)?;
         Ok(())
     };
-    written().with_context(|| format!("cannot write {}", path.display()))
+    interrupt::whole(written).with_context(|| cannot(path))
 }
 
 /// Those of any new file, less what the user's mask takes away; a temporary file would have its owner's alone.

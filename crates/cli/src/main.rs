@@ -5,18 +5,18 @@ mod commands;
 mod files;
 mod interrupt;
 mod label;
+mod mistakes;
 mod output;
 mod reach;
 
 use std::process::ExitCode;
 
-use attnscope_inspect::escaped;
-use clap::{CommandFactory, Parser};
-
 use crate::args::{Cli, Command};
+use attnscope_inspect::escaped;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = mistakes::parse();
+    interrupt::listen();
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if output::reader_left(&error) => ExitCode::SUCCESS,
@@ -52,7 +52,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Bench(args) => commands::bench::run(args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "attnscope", &mut script);
+            clap_complete::generate(shell, &mut args::command(), "attnscope", &mut script);
             output::print(&String::from_utf8_lossy(&script))
         }
     }

@@ -22,6 +22,12 @@ pub(crate) fn complain(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
+/// The same where a bar, or what a terminal shows of a key, may stand in the line.
+pub(crate) fn complain_afresh(line: &str) {
+    let wipe = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
+    complain(&format!("{wipe}{line}"));
+}
+
 /// Prints one JSON document.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&(serde_json::to_string_pretty(value)? + "\n"))

@@ -71,7 +71,7 @@ fn an_interrupt_stops_it() {
     let killed = Command::new("sh").args(["-c", &format!("kill -INT {}", running.id())]).status().unwrap();
     assert!(killed.success());
     let output = running.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(130));
     assert_eq!(common::text(output.stdout), "");
-    assert_eq!(common::text(output.stderr), "error: stopped\n");
+    assert_eq!(common::text(output.stderr), "stopped\n");
 }

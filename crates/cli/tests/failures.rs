@@ -14,6 +14,7 @@ fn out_of_range_is_answered_with_the_range() {
         fails(&[&["cell", "example"], more].concat(), parts);
     };
     cell(&["--query", "10", "--key", "1"], &["query 10 is out of range", "0 to 9"]);
+    cell(&["--query", "-1", "--key", "1"], &["query -1 is out of range", "0 to 9"]);
     cell(&["--query", "1", "--key", "10"], &["key 10 is out of range", "0 to 9"]);
     cell(&["--query", "1", "--key", "1", "--layer", "1"], &["layer 1 is out of range", "layers 0 to 0"]);
     cell(&["--query", "1", "--key", "1", "--head", "1"], &["head 1 is out of range", "0 to 0"]);
@@ -51,6 +52,8 @@ fn a_source_that_is_none_is_told_what_a_source_is() {
         fails(&["heads", name], &[name, "no such file or folder", "`example`", "the Hub"]);
     }
     let folder = TempDir::new().unwrap();
+    let said = fails(&["heads", "org/repo:file.gguf"], &["org/repo:file.gguf", "no file.gguf of such a model"]);
+    assert!(!said.contains("config.json"), "{said}");
     fails(&["heads", folder.path().to_str().unwrap()], &["no config.json"]);
     let put = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -128,7 +131,7 @@ fn a_place_that_cannot_be_written_is_told_before_anything_runs() {
     to(&path(&["model.safetensors"]), &["model.safetensors", "is there already and is no trace"]);
     assert_eq!(fs::read(path(&["model.safetensors"])).unwrap(), b"precious");
     #[cfg(target_os = "linux")]
-    to(std::path::Path::new("/proc/t.safetensors"), &["/proc/t.safetensors", "cannot write the trace"]);
+    to(std::path::Path::new("/proc/t.safetensors"), &["/proc/t.safetensors", "cannot write"]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left behind");
 }
 

@@ -67,6 +67,20 @@ fn what_is_listed_opens() {
 }
 
 #[test]
+fn an_encoder_says_what_it_does_instead_of_going_on() {
+    let generate = |name: &str, parts: &[&str]| {
+        let path = tiny().join(name);
+        for more in [&[][..], &["--max-tokens", "0"]] {
+            let args = [&["generate", path.to_str().unwrap(), "--prompt", "the robot"], more].concat();
+            fails(&args, &[&[name, "an encoder and no decoder", "(t5, bart)"], parts].concat());
+        }
+    };
+    generate("bert-mlm", &["`lens`", "[MASK]"]);
+    generate("roberta-mlm", &["`lens`", "<mask>"]);
+    generate("bert-base", &["`show`"]);
+}
+
+#[test]
 fn a_base_model_cannot_go_on_with_a_text() {
     let path = tiny().join("llama-base");
     fails(&["generate", path.to_str().unwrap(), "--prompt", "the robot"], &["llama-base", "no language head"]);

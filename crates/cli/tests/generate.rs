@@ -82,6 +82,70 @@ fn what_was_generated_is_looked_at_in_one_trace() {
     fails(&["generate", &tiny("gpt2-lm"), "--prompt", "a", "-o", "t.txt"], &["t.txt", ".safetensors"]);
 }
 
+/// The encoder's ids are named like those of the prompt, which are the decoder's.
+#[test]
+fn an_encoder_decoder_says_what_its_encoder_read() {
+    let t5 = tiny("t5-relu");
+    let answer = json(&["generate", &t5, "--text", "the robot", "--max-tokens", "2"]);
+    let keys = json(&["show", &t5, "--text", "the robot", "--target", "she", "--site", "cross"])["key_tokens"].clone();
+    let ids: Vec<_> = keys.as_array().unwrap().iter().map(|token| token["id"].clone()).collect();
+    assert_eq!((&answer["encoder_ids"], answer["prompt_ids"].as_array().unwrap().len()), (&ids.into(), 1));
+    let decoder = json(&["generate", &tiny("gpt2-lm"), "--text", "the robot", "--max-tokens", "2"]);
+    assert_eq!(decoder.get("encoder_ids"), None);
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("t.safetensors");
+    let kept = json(&["trace", &t5, "--text", "the robot", "--target", "she", "-o", file.to_str().unwrap()]);
+    assert_eq!((&kept["encoder_tokens"], &kept["tokens"]), (&3.into(), &2.into()));
+}
+
+#[test]
+fn of_no_tokens_there_is_no_rate() {
+    let llama = tiny("llama-tied");
+    let of = |tokens: &str| [&["generate", &llama, "--max-tokens", tokens][..], &PROMPT].concat().join("\t");
+    for (tokens, prompt, said) in [("0", false, " + 0 tokens; "), ("1", true, " + 1 tokens, the prompt's ")] {
+        let args = of(tokens);
+        let args: Vec<&str> = args.split('\t').collect();
+        let answer = json(&args);
+        assert_eq!(
+            (answer["prompt_tokens_per_second"].is_f64(), answer["ids"].as_array().unwrap().len().to_string()),
+            (prompt, tokens.to_owned())
+        );
+        assert!(answer["prompt_tokens_per_second"].is_f64() || answer["prompt_tokens_per_second"].is_null());
+        assert!(answer["tokens_per_second"].is_null());
+        let err = text(attnscope(&args).output().unwrap().stderr);
+        assert!(err.contains(said), "{err}");
+    }
+}
+
+/// A limit on the size of files stands for a full disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_trace_that_cannot_be_kept_does_not_take_the_text_along() {
+    let folder = TempDir::new().unwrap();
+    let llama = tiny("llama-tied");
+    let run = |more: &str| {
+        let program = env!("CARGO_BIN_EXE_attnscope");
+        let script = format!(
+            "trap '' XFSZ; ulimit -f 1; exec {program} generate {llama} --prompt 'The robot' --max-tokens 4 -o t.safetensors {more}"
+        );
+        let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let err = text(output.stderr);
+        assert!(err.lines().last().unwrap().starts_with("error: t.safetensors: cannot write the trace"), "{err}");
+        assert!(!err.contains("its trace is in"), "{err}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        text(output.stdout)
+    };
+    let whole = json(&["generate", &llama, "--prompt", "The robot", "--max-tokens", "4"]);
+    let answer: serde_json::Value = serde_json::from_str(&run("--json")).unwrap();
+    assert_eq!((&answer["text"], &answer["ids"], answer.get("file")), (&whole["text"], &whole["ids"], None));
+    assert_eq!(run(""), format!("{}\n", whole["text"].as_str().unwrap()));
+    // Where no file can be at all, that is found out before.
+    for place in ["none/t.safetensors", "/proc/t.safetensors"] {
+        fails(&["generate", &llama, "--prompt", "The robot", "-o", place], &[place.trim_end_matches("/t.safetensors")]);
+    }
+}
+
 #[test]
 fn values_that_mean_nothing_are_refused() {
     let llama = tiny("llama-tied");

@@ -63,7 +63,16 @@ fn pairs_and_targets_are_for_models_that_read_them() {
     let tokens = ["[CLS]", "he", "said", "[SEP]", "they", "would", "know", "[SEP]"];
     assert_eq!(texts(&pair["tokens"]), tokens);
     fails(&["show", &bert, "--text", "He", "--target", "said"], &["no encoder and decoder", "--target"]);
+    let gpt2 = tiny("gpt2-lm");
+    fails(&["generate", &gpt2, "--text", "He", "--target", "said"], &["no encoder and decoder", "--target"]);
+    fails(&["show", &bert, "--site", "cross"], &["no cross attention", "encoder-decoders"]);
     fails(&["show", &bert, "--second", "He said"], &["--second", "--text"]);
+    // A decoder was never shown where one text would end and another begin.
+    for more in [&[][..], &["--no-special-tokens"], &["--truncate"]] {
+        let llama = tiny("llama-tied");
+        let args = [&["show", &llama, "--text", "He", "--second", "said"], more].concat();
+        fails(&args, &["llama-tied is a decoder", "no pairs", "leave out --second"]);
+    }
     fails(&["show", "example", "--target", "it"], &["worked example", "text of its own"]);
     let ids = json(&["show", &t5, "--text", "the robot", "--target-ids", "0,5"]);
     assert_eq!(ids["tokens"].as_array().unwrap().len(), 2);

@@ -208,7 +208,7 @@ fn an_interrupt_ends_it_and_the_next_run_goes_on() {
         let mut child = scene.plain(&args).stderr(std::process::Stdio::null()).spawn().unwrap();
         begun(&scene);
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-        assert!(!child.wait().unwrap().success(), "{command}");
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{command}");
         let here = fs::metadata(scene.incomplete()).unwrap().len();
         assert!(here > 0 && scene.weights(".cache/huggingface/hub").is_none() && !Path::new(&out).exists());
         scene.server.asked();

@@ -58,6 +58,13 @@ fn edges_and_tokens_are_named_as_everywhere() {
     let cut = |more: &[&str]| knockout(&llama, &[&["--text", "the robot was here"], more].concat());
     let none = cut(&["--edges", "*.*.0.1"]);
     assert_eq!((&none["kl"], &none["before"]), (&0.0.into(), &none["after"]));
+    let why = "cut self *.*.0.1 changes nothing: query 0 does not see key 1 anyway, which comes after it";
+    assert_eq!(none["warnings"], serde_json::json!([why]));
+    let said = printed(&["knockout", &llama, "--text", "the robot was here", "--edges", "*.*.0.1,0.0.2.1"]);
+    assert!(said.contains(&format!("\nnote: {why}\n")) && said.matches("note: ").count() == 1, "{said}");
+    let example = json(&["knockout", "example", "--edges", "0.0.2.5", "--causal"]);
+    assert_eq!(example["warnings"].as_array().unwrap().len(), 1);
+    assert_eq!(json(&["knockout", "example", "--edges", "0.0.2.5"])["warnings"], serde_json::json!([]));
     let shown = json(&["show", &llama, "--text", "the robot was here"]);
     let tokens: Vec<&str> = shown["tokens"].as_array().unwrap().iter().map(|t| t["text"].as_str().unwrap()).collect();
     let last = tokens.len() - 1;
@@ -172,7 +179,7 @@ fn a_place_that_is_not_there_is_answered_with_what_is() {
     cut(&["--edges", "0.0.99.1"], &["query 99 is out of range", "the text has"]);
     cut(&["--keys", "0.0.99"], &["key 99 is out of range"]);
     cut(&["--queries", "0.0.banana"], &["no token reads \"banana\""]);
-    cut(&["--layers", "0", "--at", "99"], &["query 99 is out of range"]);
+    cut(&["--layers", "0", "--at", "99"], &["position 99 is out of range"]);
     cut(&["--layers", "0", "--token", "99999999"], &["token 99999999 is beyond the vocabulary"]);
     cut(&["--layers", "0", "--token", "no such word"], &["is not one token"]);
     cut(&["--layers", "0", "--causal", "--target", "x"], &["no encoder and decoder"]);
@@ -230,4 +237,22 @@ fn an_interrupted_scan_keeps_what_it_has() {
         return;
     }
     panic!("it was never scanning");
+}
+
+#[test]
+fn what_contradicts_itself_or_stands_for_nothing_is_refused() {
+    let llama = tiny("llama-tied");
+    let fails = |more: &[&str], parts: &[&str]| {
+        fails(&[&["knockout", &llama], &TEXT[..], more].concat(), parts);
+    };
+    fails(&["--heads", "1.1", "--mean-heads", "1.1"], &["cut out and have its mean", "1.1", "one of them alone"]);
+    fails(&["--layers", "1", "--mean-heads", "*.2"], &["cut out and have its mean"]);
+    fails(&["--queries", "*.*.*"], &["* stands for every layer or every head", "--heads L.H"]);
+    fails(&["--edges", "0.1.2.*"], &["* stands for", "--queries L.H.Q"]);
+    fails(&["--keys", "*.*.99999999999999999999"], &["key 99999999999999999999 is out of range"]);
+    fails(&["--heads", "0.0", "--at", "99"], &["position 99 is out of range"]);
+    for more in [["--heads", "99999999999999999999.1"], ["--layers", "99999999999999999999"]] {
+        let command = attnscope(&[&["knockout", &llama], &more[..]].concat());
+        refused(command, 2, &["no layer or head is as high as 99999999999999999999"]);
+    }
 }

@@ -176,3 +176,54 @@ fn smollm2_answers_as_the_documentation_says() {
     let off = (number(&direct["sum"]) - number(&direct["uncapped"])).abs();
     assert!(off < 1e-4 * number(&direct["uncapped"]).abs(), "{off}");
 }
+
+#[test]
+fn one_token_alone_has_no_score() {
+    let llama = tiny("llama-tied");
+    for head in json(&["heads", &llama, "--repeats", "--ids", "5"]).as_array().unwrap() {
+        assert!(["previous", "duplicate", "induction"].iter().all(|score| head[score].is_null()), "{head}");
+    }
+    assert!(json(&["heads", &llama, "--ids", "5"])[0]["previous"].is_null());
+    let said = printed(&["heads", &llama, "--repeats", "--ids", "5"]);
+    assert!(!said.contains("0.0000") && !said.contains("previous:"), "{said}");
+}
+
+/// An option of one reading is not passed over by another.
+#[test]
+fn options_go_with_their_reading() {
+    let llama = tiny("llama-tied");
+    let wrong: [&[&str]; 7] = [
+        &["--seed", "3"],
+        &["--repeats", "--seed", "3"],
+        &["--logit", "5", "--probe-len", "8"],
+        &["--text", "a", "--seed", "3"],
+        &["--probe", "--at", "3"],
+        &["--repeats", "--top", "3"],
+        &["--ids", "3", "--system", "a"],
+    ];
+    for more in wrong {
+        refused(attnscope(&[&["heads", &llama], more].concat()), 2, &["--help"]);
+    }
+    fails(&["lens", &llama, "--at", "99"], &["position 99 is out of range"]);
+    fails(&["heads", &llama, "--logit", "5", "--at", "99"], &["position 99 is out of range"]);
+}
+
+/// Standard input is read once, by whatever command.
+#[test]
+fn every_command_reads_a_text_from_standard_input() {
+    let llama = tiny("llama-tied");
+    let commands: [&[&str]; 6] = [
+        &["lens"],
+        &["heads", "--logit", "5"],
+        &["heads", "--repeats"],
+        &["knockout", "--heads", "0.1"],
+        &["rollout", "--query", "1"],
+        &["row", "--query", "1", "--by", "value"],
+    ];
+    for args in commands {
+        let piped = [args, &[&llama, "--json", "--file", "-"]].concat();
+        let output = attnscope(&piped).write_stdin("the robot was here").output().unwrap();
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{args:?}: {output:?}"));
+        assert_eq!(said, json(&[args, &[&llama, "--text", "the robot was here"]].concat()), "{args:?}");
+    }
+}

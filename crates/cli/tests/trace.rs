@@ -170,5 +170,5 @@ fn what_begins_with_a_dash_is_a_text_too() {
         fails(&["heads", "example", option, "- milk"], &["the worked example has a text of its own"]);
     }
     fails(&["row", "example", "--query", "-"], &["no token reads \"-\""]);
-    fails(&["cell", "example", "--query", "it", "--key", "-1"], &["no token reads \"-1\""]);
+    fails(&["cell", "example", "--query", "it", "--key", "-1"], &["key -1 is out of range"]);
 }

@@ -52,6 +52,26 @@ fn truncate_reads_the_beginning_and_says_so() {
     }
 }
 
+/// Those that read a model's text by other ways too.
+#[test]
+fn every_command_that_names_the_way_out_takes_it() {
+    let gpt2 = tiny("gpt2-lm");
+    let (long, fits) =
+        ([5; 80].map(|id: u32| id.to_string()).join(","), [5; 64].map(|id: u32| id.to_string()).join(","));
+    for command in [
+        &["lens"][..],
+        &["heads", "--logit", "5"],
+        &["heads", "--repeats"],
+        &["knockout", "--heads", "0.1"],
+        &["rollout", "--query", "3"],
+    ] {
+        let run = |ids: &str| said(&[command, &[&gpt2, "--truncate", "--json", "--ids", ids]].concat());
+        let (cut, whole) = (run(&long), run(&fits));
+        assert_eq!(cut.1, "truncated: the first 64 of 80 tokens are read\n", "{command:?}");
+        assert_eq!((cut.0, ""), (whole.0, &*whole.1), "{command:?}");
+    }
+}
+
 #[test]
 fn a_prompt_is_cut_so_that_there_is_room_to_go_on() {
     let long = "the ".repeat(60);

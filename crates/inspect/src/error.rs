@@ -9,7 +9,7 @@ pub enum Error {
     /// A layer, head, query or key that is not there.
     #[error("{what} {got} is out of range: {range}")]
     OutOfRange {
-        /// `layer`, `head`, `query` or `key`.
+        /// `layer`, `head`, `query`, `key` or `position`.
         what: &'static str,
         /// What was asked for.
         got: usize,
@@ -17,7 +17,7 @@ pub enum Error {
         range: String,
     },
     /// The trace has no attention of the kind asked for.
-    #[error("this trace has no {0} attention")]
+    #[error("this trace has no {} attention{}", .0, whose(.0))]
     NoSite(&'static str),
     /// A token name that does not occur.
     #[error("no token reads {name:?}; the tokens are {tokens}")]
@@ -98,6 +98,10 @@ pub fn escaped(words: &str) -> String {
         }
     }
     shown
+}
+
+fn whose(kind: &str) -> &'static str {
+    if kind == "self" { "" } else { "; `encoder` and `cross` are of encoder-decoders, and all others have `self`" }
 }
 
 fn join(positions: &[usize]) -> String {

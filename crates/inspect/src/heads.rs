@@ -27,7 +27,8 @@ pub struct HeadStats {
     /// Mean weight on the query's own token; null for cross-attention.
     #[serde(rename = "self")]
     pub own: Option<f64>,
-    /// Mean weight on the token before the query's own, from the second query on; null for cross-attention.
+    /// Mean weight on the token before the query's own, from the second query on; null for cross-attention, and where no query
+    /// that sees something has a token before it.
     pub previous: Option<f64>,
     /// Mean of |p - j| weighted by attention; null for cross-attention.
     pub distance: Option<f64>,
@@ -135,7 +136,7 @@ fn stats(site: &Site, head: usize, wanted: Wanted) -> Result<HeadStats, Error> {
         entropy: mean(sums.entropy, sums.rows),
         first: mean(sums.first, sums.rows),
         own: placed(mean(sums.own, sums.rows)),
-        previous: placed(mean(sums.previous, sums.rows_from_second)),
+        previous: placed(mean(sums.previous, sums.rows_from_second)).filter(|_| sums.rows_from_second > 0.0),
         distance: placed(mean(sums.distance, sums.rows)),
         proof: Proof {
             row_sum_error: sums.row_sum_error,

@@ -15,8 +15,9 @@ pub struct Repeats {
     pub layer: usize,
     /// The query head, from 0.
     pub head: usize,
-    /// Mean weight on the token before the query's own, from the second query on.
-    pub previous: f64,
+    /// Mean weight on the token before the query's own, from the second query on; null where no query that sees something
+    /// has one before it.
+    pub previous: Option<f64>,
     /// Mean weight on earlier occurrences of the query's token, over the queries whose token has some; null where no token
     /// occurs twice.
     pub duplicate: Option<f64>,
@@ -112,7 +113,7 @@ fn repeats(site: &Site, head: usize, occurrences: &Occurrences, wanted: Wanted) 
         site: kind,
         layer,
         head,
-        previous: previous.value().unwrap_or(0.0),
+        previous: previous.value(),
         duplicate: duplicate.value(),
         induction: induction.value(),
     })

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Error, fit_to_show};
 
 /// One token of a text, as a person reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,13 +38,17 @@ const LONGEST: usize = 40;
 /// If there is no such position or text, or the text occurs more than once.
 pub(crate) fn find(tokens: &[Token], what: &'static str, name: &str) -> Result<usize, Error> {
     let wanted = name.trim();
-    if !wanted.is_empty() && wanted.bytes().all(|byte| byte.is_ascii_digit()) {
-        // One that is too long to be a number is out of range as well.
-        return check(tokens.len(), what, wanted.parse().unwrap_or(usize::MAX));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // Said as it was written, however long that is.
+    let out =
+        || Err(Error::Undefined(format!("{what} {} is out of range: {}", fit_to_show(wanted), range(tokens.len()))));
+    if digits(wanted) {
+        return wanted.parse().map_or_else(|_| out(), |index| check(tokens.len(), what, index));
     }
     let positions: Vec<usize> = (0..tokens.len()).filter(|&i| tokens[i].text.trim() == wanted).collect();
     match positions[..] {
         [one] => Ok(one),
+        [] if wanted.strip_prefix('-').is_some_and(digits) => out(),
         [] => {
             let quoted = |token: &Token| format!("{:?}", token.text.trim().chars().take(LONGEST).collect::<String>());
             let mut list: Vec<String> = tokens.iter().take(30).map(quoted).collect();
@@ -62,6 +66,9 @@ pub(crate) fn check(len: usize, what: &'static str, index: usize) -> Result<usiz
     if index < len {
         return Ok(index);
     }
-    let range = format!("the text has {len} tokens, 0 to {}", len.saturating_sub(1));
-    Err(Error::OutOfRange { what, got: index, range })
+    Err(Error::OutOfRange { what, got: index, range: range(len) })
+}
+
+fn range(len: usize) -> String {
+    format!("the text has {len} tokens, 0 to {}", len.saturating_sub(1))
 }

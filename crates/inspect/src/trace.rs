@@ -195,6 +195,14 @@ impl Trace {
         tokens::find(self.key_tokens(kind), "key", name)
     }
 
+    /// The position that a user means, in the text that the model's last vectors are of; see [`Trace::find_query`].
+    ///
+    /// # Errors
+    /// If there is none such, or several.
+    pub fn find_position(&self, name: &str) -> Result<usize, Error> {
+        tokens::find(self.query_tokens(SiteKind::SelfAttention), "position", name)
+    }
+
     pub(crate) fn query_at(&self, kind: SiteKind, index: usize) -> TokenAt {
         token_at(self.query_tokens(kind), index)
     }

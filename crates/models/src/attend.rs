@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::cache::Cache;
 use crate::error::{Error, Result};
-use crate::intervene::{Interventions, Sizes};
+use crate::intervene::{Interventions, Reached, Sizes};
 use crate::memory::Memory;
 use crate::stitch::Stitch;
 use crate::stream::Stream;
@@ -41,6 +41,8 @@ pub struct Run<'a> {
     pub stitch: Option<&'a mut Stitch>,
     /// What it does otherwise than its model would.
     pub interventions: &'a Interventions,
+    /// Where it is noted which cuts of the interventions had anything to cut.
+    pub reached: Option<&'a mut Reached>,
     /// Which sentence each token is of, from 0, for models that tell sentences apart; none where all are of the first.
     pub types: Option<Vec<u32>>,
     /// Which tokens are no padding; none where all are. Without a cache only.
@@ -65,6 +67,7 @@ impl<'a> Run<'a> {
             sites: Vec::new(),
             stitch: None,
             interventions: Interventions::NONE,
+            reached: None,
             types: None,
             real: None,
             memory: None,
@@ -210,6 +213,9 @@ impl<'a> Run<'a> {
         let mut params = Cow::Borrowed(params);
         if let Some(real) = real {
             params.to_mut().key_padding = Some(KeyPadding::new(real.as_slice()));
+        }
+        if let Some(reached) = &mut self.reached {
+            self.interventions.reach((kind, layer), &params, sizes, reached);
         }
         for cut in here.cuts(sizes)? {
             params.to_mut().knockouts.push(cut);

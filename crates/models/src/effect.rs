@@ -4,17 +4,18 @@ mod scan;
 
 use std::sync::Arc;
 
-use attnscope_inspect::{SiteKind, TokenAt, Trace};
+use attnscope_inspect::{TokenAt, Trace};
 use candle_core::Tensor;
 use serde::Serialize;
 
 use crate::attend::Keep;
 use crate::error::{Error, Result};
 use crate::generate::likeliest;
-use crate::intervene::Interventions;
+use crate::intervene::{Interventions, Reached};
 use crate::memory::Memory;
 use crate::model::Model;
 use crate::texts::{Begun, Progress, Read, Texts};
+use crate::tokenizer::MASKS;
 
 pub use scan::{Ranked, Scan};
 
@@ -59,6 +60,8 @@ pub struct Effect {
     pub token: Option<Followed>,
     /// How far each position's last vector moved.
     pub vectors: Vec<Moved>,
+    /// In words, one for each cut of cells that no query sees anyway, so that nothing of the change is its.
+    pub warnings: Vec<String>,
 }
 
 /// A token and what speaks for it.
@@ -118,7 +121,7 @@ impl<'m> Experiment<'m> {
     ) -> Result<Self> {
         let names = model.named(&texts)?;
         let at = match at {
-            Some(name) => names.find_query(SiteKind::SelfAttention, name)?,
+            Some(name) => names.find_position(name)?,
             None => usual(model, &names)?,
         };
         let mut states = Vec::new();
@@ -153,7 +156,8 @@ impl<'m> Experiment<'m> {
     /// # Errors
     /// If an intervention does not fit the model or the text, or the run was stopped.
     pub fn effect(&self, interventions: &Interventions, top: usize, progress: Progress) -> Result<Effect> {
-        let after = self.run(interventions, progress)?;
+        let mut reached = Reached::default();
+        let after = self.run(interventions, Some(&mut reached), progress)?;
         let both = self.before.words.as_ref().zip(after.words.as_ref());
         let token = self.token.zip(both).map(|(id, (before, after))| self.followed(id, [before, after]));
         let moved = self.names.tokens.iter().enumerate().zip(self.before.vectors.iter().zip(&after.vectors));
@@ -165,6 +169,7 @@ impl<'m> Experiment<'m> {
             logit_diff: token.as_ref().map(Followed::logit_diff),
             token,
             vectors: moved.map(|((index, token), (a, b))| Moved::new(index, token.text.clone(), a, b)).collect(),
+            warnings: interventions.idle(&reached),
         })
     }
 
@@ -187,7 +192,7 @@ impl<'m> Experiment<'m> {
     }
 
     /// A run with interventions: from the first layer on in which anything is changed.
-    fn run(&self, interventions: &Interventions, progress: Progress) -> Result<Outcome> {
+    fn run(&self, interventions: &Interventions, reached: Option<&mut Reached>, progress: Progress) -> Result<Outcome> {
         // Only a model with an encoder apart has sites `encoder`; its decoder hears of them from its first layer on.
         let (memory, first) = match interventions.first_layers() {
             (Some(_), _) => (None, 0),
@@ -196,7 +201,7 @@ impl<'m> Experiment<'m> {
         // After the last layer there is a state as well, which is none to go on from.
         let first = first.min(self.states.len().saturating_sub(2));
         let resume = self.states.get(first).filter(|_| first > 0).map(|state| (first, state.clone()));
-        let begun = Begun { memory, resume, ..Begun::default() };
+        let begun = Begun { memory, resume, reached, ..Begun::default() };
         let read = self.model.read(&self.texts, interventions, Keep::Nothing, begun, progress)?;
         Outcome::of(self.model, &read.hidden, self.at)
     }
@@ -266,7 +271,7 @@ pub(crate) fn usual(model: &Model, names: &Trace) -> Result<usize> {
     if model.shape().causal {
         return Ok(last);
     }
-    let is_mask = |text: &str| ["[MASK]", "<mask>"].contains(&text.trim());
+    let is_mask = |text: &str| MASKS.contains(&text.trim());
     let masks: Vec<usize> = (0..=last).filter(|at| is_mask(&names.tokens[*at].text)).collect();
     match masks[..] {
         [one] => Ok(one),

@@ -26,6 +26,8 @@ pub struct Generated {
 pub struct Continuation {
     /// The ids that it goes on from; of an encoder-decoder, those of its decoder.
     pub prompt_ids: Vec<u32>,
+    /// The ids that the encoder of an encoder-decoder read; none in a model without one.
+    pub encoder_ids: Option<Vec<u32>>,
     /// The ids of all new tokens, those that spell a stop string included.
     pub ids: Vec<u32>,
     /// The text up to where it stops.
@@ -34,26 +36,28 @@ pub struct Continuation {
     pub ended: Ended,
     /// With which seed tokens were drawn; none where the likeliest was taken.
     pub seed: Option<u64>,
-    /// How long the prompt took, the first new token included.
-    pub prompt_time: Duration,
+    /// How long the prompt took, the first new token included; none where no token was asked for.
+    pub prompt_time: Option<Duration>,
     /// How long all other tokens took.
     pub decode_time: Duration,
 }
 
 impl Continuation {
-    /// Tokens of the prompt that were read in a second.
-    pub fn prompt_tokens_per_second(&self) -> f64 {
-        per_second(self.prompt_ids.len(), self.prompt_time)
+    /// Tokens of the prompt that were read in a second, those of an encoder's text among them; none where no token was asked
+    /// for, and so none read.
+    pub fn prompt_tokens_per_second(&self) -> Option<f64> {
+        let read = self.prompt_ids.len() + self.encoder_ids.as_ref().map_or(0, Vec::len);
+        self.prompt_time.and_then(|time| per_second(read, time))
     }
 
-    /// Tokens after the first that were generated in a second; 0 where there are none.
-    pub fn decode_tokens_per_second(&self) -> f64 {
+    /// Tokens after the first that were generated in a second; none where there are none.
+    pub fn decode_tokens_per_second(&self) -> Option<f64> {
         per_second(self.ids.len().saturating_sub(1), self.decode_time)
     }
 }
 
-fn per_second(tokens: usize, time: Duration) -> f64 {
-    if tokens == 0 { 0.0 } else { tokens as f64 / time.as_secs_f64().max(1e-9) }
+fn per_second(tokens: usize, time: Duration) -> Option<f64> {
+    (tokens > 0 && !time.is_zero()).then(|| tokens as f64 / time.as_secs_f64())
 }
 
 /// Why a continuation has ended.
@@ -175,8 +179,9 @@ impl Model {
         if !rest.is_empty() {
             each(&Generated { id: None, text: rest });
         }
-        let prompt_time = prompt_time.unwrap_or_else(|| start.elapsed());
-        let decode_time = start.elapsed().saturating_sub(prompt_time);
+        let decode_time = prompt_time.map_or(Duration::ZERO, |time| start.elapsed().saturating_sub(time));
+        let encoder_ids =
+            begun.encoder.as_ref().map(|(read, _)| read.tokens.iter().filter_map(|token| token.id).collect());
         // Nothing comes after the last token, but it has a row of its own.
         if stitch.is_some() && !unread.is_empty() {
             let mut run = Run { cache: Some(&mut begun.cache), stitch, ..Run::keeping(Keep::Nothing) };
@@ -185,6 +190,7 @@ impl Model {
         let made = Continuation {
             ids: read.split_off(begun.ids.len()),
             prompt_ids: begun.ids.clone(),
+            encoder_ids,
             text: streamed.text().to_owned(),
             ended,
             seed,

@@ -27,7 +27,7 @@ use blob::Blob;
 use cache::Repo;
 use client::{Client, Listing};
 use failure::Failure;
-use wanted::{CONFIG, INDEX, OPTIONAL, State};
+use wanted::{INDEX, OPTIONAL, State};
 
 pub use id::HubId;
 pub use settings::Settings;
@@ -81,7 +81,7 @@ impl Hub {
         self.settings.check().map_err(|problem| Error::hub(id, problem))?;
         let repo = Repo::new(&self.settings.cache, id);
         let known = repo.commit(id.revision());
-        let state = known.as_deref().map_or(State::nothing(), |commit| wanted::state(&repo, commit, id));
+        let state = known.as_deref().map_or(State::nothing(id), |commit| wanted::state(&repo, commit, id));
         if let (State::Whole, Some(commit)) = (&state, &known) {
             return Ok(repo.place(commit, id));
         }
@@ -89,7 +89,7 @@ impl Hub {
             return match (state, known) {
                 (State::Missing(file), _) => Err(Error::hub(id, self.offline(&file))),
                 (_, Some(commit)) => Ok(repo.place(&commit, id)),
-                (_, None) => Err(Error::hub(id, self.offline(CONFIG))),
+                (_, None) => Err(Error::hub(id, self.offline(wanted::first_of(id)))),
             };
         }
         // What is usable stays what it is: only what may be missing is asked for, of the same commit.

@@ -4,6 +4,7 @@
 mod here;
 mod mean;
 mod pattern;
+mod reached;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,6 +17,7 @@ use crate::model::Model;
 
 pub(crate) use here::Sizes;
 pub use mean::mean_output;
+pub use reached::Reached;
 
 /// A list of changes to a run; the empty list changes nothing, to the last bit.
 ///
@@ -141,7 +143,28 @@ impl Interventions {
             within("layer", *layer, has.layers, || format!("there are layers 0 to {}", has.layers - 1))?;
             within("head", head, has.heads, || format!("a layer has {} heads, 0 to {}", has.heads, has.heads - 1))?;
         }
+        self.check_means()?;
         self.check_patterns()
+    }
+
+    /// That no head is cut out whole and has a mean put in its place: there is no telling which of them is wanted.
+    fn check_means(&self) -> Result<()> {
+        let meet = |a: Option<usize>, b: Option<usize>| a.is_none() || b.is_none() || a == b;
+        for mean in &self.list {
+            let Change::Mean(head, _) = &mean.change else { continue };
+            let cut = self.list.iter().find(|other| {
+                let Change::Cut(rule) = &other.change else { return false };
+                let whole = rule.query.is_none() && rule.key.is_none();
+                whole && other.site == mean.site && meet(other.layer, mean.layer) && meet(rule.head, *head)
+            });
+            if let Some(cut) = cut {
+                return Err(Error::Text(format!(
+                    "a head cannot be cut out and have its mean in its place at once: {cut}, and {mean}; name each head in \
+                     one of them alone"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// That no cell is cut of a head whose cells are all another run's.
@@ -168,20 +191,25 @@ const NAMED: usize = 8;
 /// In words: each as LAYER.HEAD, of a cut LAYER.HEAD.QUERY.KEY, where `*` is every one.
 impl fmt::Display for Interventions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let any = |index: Option<usize>| index.map_or_else(|| "*".to_owned(), |index| index.to_string());
-        for (index, Intervention { site, layer, change }) in self.list.iter().take(NAMED).enumerate() {
-            let layer = any(*layer);
-            f.write_str(if index == 0 { "" } else { "; " })?;
-            match change {
-                Change::Cut(rule) => {
-                    let [head, query, key] = [rule.head, rule.query, rule.key].map(any);
-                    write!(f, "cut {site} {layer}.{head}.{query}.{key}")?;
-                }
-                Change::Mean(head, _) => write!(f, "output of {site} {layer}.{} its mean", any(*head))?,
-                Change::Pattern(head, _) => write!(f, "pattern of {site} {layer}.{head} from another run")?,
-            }
+        for (index, one) in self.list.iter().take(NAMED).enumerate() {
+            write!(f, "{}{one}", if index == 0 { "" } else { "; " })?;
         }
         if self.list.len() > NAMED { write!(f, "; ... {} in all", self.list.len()) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Intervention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let any = |index: Option<usize>| index.map_or_else(|| "*".to_owned(), |index| index.to_string());
+        let (site, layer) = (self.site, any(self.layer));
+        match &self.change {
+            Change::Cut(rule) => {
+                let [head, query, key] = [rule.head, rule.query, rule.key].map(any);
+                write!(f, "cut {site} {layer}.{head}.{query}.{key}")
+            }
+            Change::Mean(head, _) => write!(f, "output of {site} {layer}.{} its mean", any(*head)),
+            Change::Pattern(head, _) => write!(f, "pattern of {site} {layer}.{head} from another run"),
+        }
     }
 }
 

@@ -48,7 +48,7 @@ pub use chat::{Chat, Turn};
 pub use effect::{Effect, Experiment, Followed, Likely, Moved, Ranked, Scan};
 pub use error::Error;
 pub use generate::{Continuation, Ended, Generated};
-pub use intervene::{Attention, Heads, Interventions, Mean, mean_output};
+pub use intervene::{Attention, Heads, Interventions, Mean, Reached, mean_output};
 pub use memory::Memory;
 pub use model::{Model, Prompt, Reading, Shape};
 pub use readings::{Contribution, Direct, Lens, LensLayer, Looking, Probe};

@@ -211,7 +211,10 @@ impl Model {
             Prompt::Unmarked(prompt) => self.unmarked(prompt)?,
             Prompt::Text(text) => Reading { ids: self.tokenizer.encode(text)?, ..Reading::default() },
             Prompt::Ids(ids) => Reading { ids: ids.clone(), ..Reading::default() },
-            Prompt::Pair(first, second) => self.of_two(self.tokenizer.encode_pair(first, second)?),
+            Prompt::Pair(first, second) => {
+                self.check_pairs()?;
+                self.of_two(self.tokenizer.encode_pair(first, second)?)
+            }
             Prompt::Tokens(reading) => reading.clone(),
             Prompt::Halves { encoder, .. } => self.unchecked(encoder)?,
         })
@@ -221,9 +224,28 @@ impl Model {
     fn unmarked(&self, prompt: &Prompt) -> Result<Reading> {
         Ok(match prompt {
             Prompt::Text(text) => Reading { ids: self.tokenizer.encode_unmarked(text)?, ..Reading::default() },
-            Prompt::Pair(first, second) => self.of_two(self.tokenizer.encode_pair_unmarked(first, second)?),
+            Prompt::Pair(first, second) => {
+                self.check_pairs()?;
+                self.of_two(self.tokenizer.encode_pair_unmarked(first, second)?)
+            }
             _ => return Err(Error::Text("marks are left out of a text, or of a pair of them, alone".to_owned())),
         })
+    }
+
+    /// That it can be given two texts as one. A decoder goes on with what stands before, and no mark says to it that a text is
+    /// another; the same goes for whatever knows no types of tokens and has a tokenizer that puts nothing between the two.
+    pub(crate) fn check_pairs(&self) -> Result<()> {
+        let why = if self.shape().causal && self.family.encoder().is_none() {
+            "is a decoder"
+        } else if self.family.types() == 1 && !self.tokenizer.knows_pairs() {
+            "has a tokenizer that puts no mark between two texts"
+        } else {
+            return Ok(());
+        };
+        let name = &self.name;
+        Err(Error::Text(format!(
+            "{name} {why}: it reads one text and no pairs; leave out --second, or put both into one text"
+        )))
     }
 
     fn of_two(&self, (ids, types): (Vec<u32>, Vec<u32>)) -> Reading {
@@ -354,15 +376,35 @@ impl Model {
             let name = &self.name;
             Error::Text(format!("{name} has no language head: it reads texts but cannot go on with one"))
         };
-        if !self.shape().causal {
-            return Err(headless());
-        }
+        self.check_decoder()?;
         let mut go = || -> Result<Vec<f32>> {
             let hidden = self.hidden(ids, run)?;
             let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
             Ok(self.family.logits(&last)?.ok_or_else(headless)?.flatten_all()?.to_vec1()?)
         };
         if ids.len() <= FEW { awake(go) } else { go() }
+    }
+
+    /// That it is one that goes on with a text: a decoder, whether or not it has a language head.
+    ///
+    /// # Errors
+    /// For an encoder, saying what it does instead.
+    pub(crate) fn check_decoder(&self) -> Result<()> {
+        if self.shape().causal {
+            return Ok(());
+        }
+        let hidden = self.hidden(&[self.tokenizer.padding()], &mut Run::keeping(Keep::Nothing))?;
+        let instead = match (self.family.logits(&hidden)?, self.tokenizer.mask()) {
+            (Some(_), Some(mask)) => {
+                format!("it names masked words: `lens` says what it reads at the {mask} of a text")
+            }
+            _ => "it gives the vectors and the attention of a text: `show`, `row` and `heads` look at that".to_owned(),
+        };
+        let name = &self.name;
+        Err(Error::Text(format!(
+            "{name} is an encoder and no decoder: it cannot go on with a text; {instead}. To go on with one, open a decoder \
+             (gpt2, llama) or an encoder-decoder (t5, bart)"
+        )))
     }
 
     /// The scores of every token of the vocabulary at each position, (n, vocab): of the next token in a causal model, of the

@@ -10,7 +10,7 @@ pub use direct::{Contribution, Direct};
 pub use lens::{Lens, LensLayer};
 pub use probe::Probe;
 
-use attnscope_inspect::{SiteKind, TokenAt, Trace};
+use attnscope_inspect::{TokenAt, Trace};
 use candle_core::Tensor;
 
 use crate::attend::Keep;
@@ -47,7 +47,7 @@ impl Model {
         let texts = self.texts(prompt, progress)?;
         let names = self.named(&texts)?;
         let index = match at {
-            Some(name) => names.find_query(SiteKind::SelfAttention, name)?,
+            Some(name) => names.find_position(name)?,
             None => usual(self, &names)?,
         };
         let token = names.tokens.get(index).map(|token| token.text.clone()).unwrap_or_default();

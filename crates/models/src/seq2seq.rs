@@ -48,9 +48,11 @@ impl Model {
 
     /// What goes before the first token that a model generates. `keep` is for its encoder, where it has one.
     pub(crate) fn begin(&self, prompt: &Prompt, keep: Keep) -> Result<Begun> {
+        self.check_decoder()?;
+        self.check_halves(prompt)?;
         let Reading { ids: asked, types, real } = self.reading(prompt)?;
         let Some(encoder) = self.family.encoder() else {
-            if types.is_some() || real.is_some() || matches!(prompt, Prompt::Halves { .. }) {
+            if types.is_some() || real.is_some() {
                 let why = "this model goes on with one text, or with ids, and nothing beside";
                 return Err(Error::Text(why.to_owned()));
             }

@@ -7,7 +7,7 @@ use candle_core::Tensor;
 
 use crate::attend::{Keep, Run};
 use crate::error::{Error, Result};
-use crate::intervene::Interventions;
+use crate::intervene::{Interventions, Reached};
 use crate::memory::Memory;
 use crate::model::{Model, Prompt, Reading};
 use crate::stream::Stream;
@@ -33,6 +33,8 @@ pub(crate) struct Begun<'a> {
     pub(crate) states: Option<&'a mut Vec<Tensor>>,
     /// Where to keep what passes at one position.
     pub(crate) stream: Option<&'a mut Stream>,
+    /// Where it is noted which cuts had anything to cut.
+    pub(crate) reached: Option<&'a mut Reached>,
 }
 
 /// What a run gives.
@@ -57,12 +59,7 @@ impl Model {
             Prompt::Halves { encoder, decoder } => (&**encoder, Some(&**decoder)),
             first => (first, None),
         };
-        if second.is_some() && self.family.encoder().is_none() {
-            let name = self.name();
-            return Err(Error::Text(format!(
-                "{name} has no encoder and decoder: it reads one text; leave out --target"
-            )));
-        }
+        self.check_halves(prompt)?;
         let read = self.reading(first)?;
         let text = self.text_of(first, &read.ids)?;
         if self.family.encoder().is_none() {
@@ -81,6 +78,17 @@ impl Model {
             }
         };
         Ok(Texts { read: Reading { ids, ..Reading::default() }, text: said, encoder: Some((read, text)) })
+    }
+
+    /// That two texts are for an encoder-decoder.
+    pub(crate) fn check_halves(&self, prompt: &Prompt) -> Result<()> {
+        if matches!(prompt, Prompt::Halves { .. }) && self.family.encoder().is_none() {
+            let name = self.name();
+            return Err(Error::Text(format!(
+                "{name} has no encoder and decoder: it reads one text; leave out --target"
+            )));
+        }
+        Ok(())
     }
 
     /// Reads texts and keeps their attention, with interventions. The trace says which there were.
@@ -116,18 +124,18 @@ impl Model {
         begun: Begun,
         progress: Progress,
     ) -> Result<Read> {
-        let Begun { mut memory, resume, states, stream } = begun;
+        let Begun { mut memory, resume, states, stream, mut reached } = begun;
         let run = |Reading { types, real, .. }: &Reading| {
             let (types, real) = (types.clone(), real.clone());
             Run { progress, types, real, interventions, ..Run::keeping(keep) }
         };
         let mut sites = Vec::new();
         if let (Some((read, _)), None) = (&texts.encoder, &memory) {
-            let mut run = run(read);
+            let mut run = Run { reached: reached.as_deref_mut(), ..run(read) };
             memory = Some(self.encode(&read.ids, &mut run)?);
             sites = run.sites;
         }
-        let mut run = Run { memory: memory.clone(), resume, states, stream, ..run(&texts.read) };
+        let mut run = Run { memory: memory.clone(), resume, states, stream, reached, ..run(&texts.read) };
         let hidden = self.hidden(&texts.read.ids, &mut run)?;
         sites.append(&mut run.sites);
         Ok(Read { hidden, sites, memory })

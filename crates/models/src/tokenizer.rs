@@ -27,6 +27,9 @@ pub struct Tokenizer {
     end: Vec<u32>,
 }
 
+/// How encoders write the mark of a word that is to be named.
+pub(crate) const MASKS: [&str; 2] = ["[MASK]", "<mask>"];
+
 /// No tokenizer.json is longer, in bytes.
 const LARGEST: u64 = 256 << 20;
 
@@ -137,6 +140,11 @@ impl Tokenizer {
         Some(Self { inner, pieces: self.pieces, end: self.end.clone() })
     }
 
+    /// Whether it puts a mark between two texts.
+    pub fn knows_pairs(&self) -> bool {
+        self.inner.get_post_processor().is_some_and(|marks| marks.added_tokens(true) > marks.added_tokens(false))
+    }
+
     /// The same without the marks.
     ///
     /// # Errors
@@ -156,6 +164,11 @@ impl Tokenizer {
     pub(crate) fn padding(&self) -> u32 {
         let named = ["[PAD]", "<pad>", "<|endoftext|>"].iter().find_map(|mark| self.inner.token_to_id(mark));
         named.or(self.end.first().copied()).unwrap_or(0)
+    }
+
+    /// How it writes the mark that stands for a word which is to be named; none where it has none.
+    pub(crate) fn mask(&self) -> Option<&'static str> {
+        MASKS.into_iter().find(|mask| self.inner.token_to_id(mask).is_some_and(|id| self.is_mark(id)))
     }
 
     /// The id of a text that is exactly one token, marks left aside.

@@ -43,6 +43,7 @@ impl Model {
                 (had, Prompt::Ids(tokenizer.encode(text)?))
             }
             Prompt::Pair(first, second) => {
+                self.check_pairs()?;
                 let had = self.tokenizer().encode_pair(first, second)?.0.len();
                 let Some(tokenizer) = self.tokenizer().shortened(len).filter(|_| had > len) else { return Ok(prompt) };
                 let (ids, types) = tokenizer.encode_pair(first, second)?;

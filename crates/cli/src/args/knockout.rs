@@ -101,9 +101,11 @@ impl FromStr for Any {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.trim() {
             "*" => Ok(Self(None)),
-            text => {
-                text.parse().map(|index| Self(Some(index))).map_err(|_| format!("{text:?} is neither a number nor *"))
-            }
+            digits if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => digits
+                .parse()
+                .map(|index| Self(Some(index)))
+                .map_err(|_| format!("no layer or head is as high as {digits}")),
+            text => Err(format!("{text:?} is neither a number nor *")),
         }
     }
 }

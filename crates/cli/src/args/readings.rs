@@ -11,18 +11,24 @@ pub(crate) enum By {
     Value,
 }
 
+/// What does not go with a probe, which draws its own text. (What is required is not asked for where something is given that
+/// conflicts with it, so the options of a probe name these too.)
+const READ: [&str; 8] = ["input", "second", "target", "target_ids", "causal", "bidirectional", "repeats", "logit"];
+/// What does not go with a logit.
+const OTHERS: [&str; 2] = ["probe", "repeats"];
+
 /// What `heads` is to say of every head, beside its statistics.
 #[derive(Debug, Args)]
 pub(crate) struct HeadReadings {
     /// Measure what each head does on tokens drawn at random and said twice: its mean weight on the token before (previous), on
     /// the same token the first time (duplicate), and on what followed it then (induction). For decoders
-    #[arg(long, conflicts_with_all = ["input", "second", "target", "target_ids", "causal", "bidirectional", "repeats", "logit"])]
+    #[arg(long, conflicts_with_all = READ)]
     pub(crate) probe: bool,
     /// What the random tokens of the probe are drawn by
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "probe")]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "probe", conflicts_with_all = READ)]
     pub(crate) seed: u64,
     /// How many tokens the probe says twice
-    #[arg(long, value_name = "L", default_value_t = 64, requires = "probe")]
+    #[arg(long, value_name = "L", default_value_t = 64, requires = "probe", conflicts_with_all = READ)]
     pub(crate) probe_len: usize,
     /// The same three scores, on the text that is read
     #[arg(long, conflicts_with = "logit")]
@@ -32,10 +38,10 @@ pub(crate) struct HeadReadings {
     #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     pub(crate) logit: Option<String>,
     /// Where that logit is: a position, or the text of a token that occurs once [default: the last]
-    #[arg(long, value_name = "POSITION", requires = "logit", allow_hyphen_values = true)]
+    #[arg(long, value_name = "POSITION", requires = "logit", conflicts_with_all = OTHERS, allow_hyphen_values = true)]
     pub(crate) at: Option<String>,
     /// How many heads to show of those that add most to a logit
-    #[arg(long, value_name = "N", default_value_t = 20, requires = "logit")]
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "logit", conflicts_with_all = OTHERS)]
     pub(crate) top: usize,
 }
 

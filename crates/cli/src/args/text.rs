@@ -4,13 +4,16 @@ use anyhow::bail;
 use attnscope_models::{Chat, DEFAULT_TEXT, Prompt};
 use clap::Args;
 
+/// What cannot be read as a turn.
+const NO_TURN: [&str; 4] = ["ids", "second", "target", "target_ids"];
+
 #[derive(Debug, Args)]
 pub(crate) struct TextArgs {
     /// Read the text as a user's turn, put together by the model's own chat template
-    #[arg(long, conflicts_with_all = ["ids", "second", "target", "target_ids"])]
+    #[arg(long, conflicts_with_all = NO_TURN)]
     pub(crate) chat: bool,
     /// What the system says before that
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "chat")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "chat", conflicts_with_all = NO_TURN)]
     pub(crate) system: Option<String>,
     /// Read the text without the marks that the model expects around it
     #[arg(long, conflicts_with_all = ["ids", "chat"])]

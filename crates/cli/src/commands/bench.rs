@@ -1,37 +1,37 @@
 use std::fmt::Write;
-use std::sync::atomic::Ordering;
 
 use anyhow::bail;
 use attnscope_bench::{Machine, Measured, Options, Point, Rate, Report};
 
 use crate::args::BenchArgs;
-use crate::{files, interrupt, output};
+use crate::{files, output};
 
 pub(crate) fn run(args: BenchArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.svg {
         if path.extension().is_none_or(|ending| ending != "svg") {
             bail!("{}: the chart is an SVG; its name must end in .svg", path.display());
         }
-        files::folder(path)?;
+        files::check(path)?;
     }
-    // One run of a case can take seconds; who does not want to wait for its end says so twice.
-    let stop = interrupt::listen()?;
     let bar = output::progress("this machine");
     let progress = |done, all, what: &str| {
         bar.set_message(format!("{what:<32}"));
         output::advance(&bar, done, all);
     };
     let options = Options { quick: args.quick, only: args.only };
-    let report = attnscope_bench::run(&options, &progress, &|| stop.load(Ordering::Relaxed));
+    let report = attnscope_bench::run(&options, &progress, &|| false);
     bar.finish_and_clear();
     let report = report?;
-    if let Some(path) = &args.svg {
-        files::write(path, attnscope_bench::chart(&report).as_bytes())?;
-    }
+    // The chart last: where it cannot be written, what was measured is there all the same.
     if args.json {
-        return output::json(&report);
+        output::json(&report)?
+    } else {
+        output::print(&text(&report)?)?
     }
-    output::print(&text(&report)?)
+    match &args.svg {
+        Some(path) => files::write(path, attnscope_bench::chart(&report).as_bytes()),
+        None => Ok(()),
+    }
 }
 
 fn text(report: &Report) -> Result<String, std::fmt::Error> {

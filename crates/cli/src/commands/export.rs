@@ -20,7 +20,7 @@ struct Written {
 pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
     // Before the model runs, which can take a while.
     let format = Format::of(&args.output)?;
-    files::folder(&args.output)?;
+    files::check(&args.output)?;
     let part = part(&args)?;
     fitting(&args, part, format)?;
     let keep = match (part, args.layer) {

@@ -1,29 +1,30 @@
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use attnscope_inspect::Trace;
-use attnscope_models::{Continuation, Ended, Generated, Keep, Model, Sampling, Source};
+use attnscope_models::{Continuation, Ended, Generated, Model, Sampling};
 use serde::Serialize;
 
 use super::trace::check_output;
 use crate::args::GenerateArgs;
-use crate::output;
+use crate::{interrupt, output};
 
 /// What was generated.
 #[derive(Serialize)]
 struct Answer {
     prompt_ids: Vec<u32>,
+    /// Those that the encoder of an encoder-decoder read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoder_ids: Option<Vec<u32>>,
     ids: Vec<u32>,
     text: String,
     /// Why there is no more.
     ended: &'static str,
     /// With which tokens can be drawn again; null where the likeliest was taken.
     seed: Option<u64>,
-    /// The prompt's, and those of the tokens after the first new one.
-    prompt_tokens_per_second: f64,
-    tokens_per_second: f64,
+    /// The prompt's, and those of the tokens after the first new one; null where there are none.
+    prompt_tokens_per_second: Option<f64>,
+    tokens_per_second: Option<f64>,
     /// Where the trace is.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
@@ -38,37 +39,39 @@ pub(crate) fn run(args: GenerateArgs) -> anyhow::Result<()> {
     let Some(prompt) = args.reading.prompt_to_go_on()? else {
         bail!("there is nothing to go on with; give a text with --prompt")
     };
-    let Source::Model(model) = super::open(&args.reading.source, args.reading.weights)? else {
-        bail!("{}: only a model can go on with a text", args.reading.source);
-    };
-    // As everywhere: a model is what it was trained to be.
-    if args.reading.ask(Keep::Nothing)?.causal.is_some_and(|causal| causal != model.shape().causal) {
-        bail!("--causal and --bidirectional are for the example; leave them out");
-    }
+    let model = super::model(&args.reading, "can go on with a text")?;
     // Room for what is to follow, but the most of what a model reads is the text.
     let room = sampling.max_tokens.min(model.shape().context / 4);
     let prompt = args.reading.fit(&model, prompt, room)?;
-    let stop = Interrupt::listen()?;
     let mut printed = Ok(());
+    // Once there is something to keep, the text ends after the token that is being worked on.
+    let mut begun = false;
     let each = |new: &Generated| {
-        stop.something_is_there();
+        if !std::mem::replace(&mut begun, true) {
+            interrupt::hear();
+        }
         if !args.json && printed.is_ok() {
             printed = output::print(&new.text);
         }
-        printed.is_ok() && !stop.asked()
+        printed.is_ok() && !interrupt::asked()
     };
     let (made, trace) = generate(&model, &prompt, &sampling, args.output.is_some(), each)?;
-    if let (Some(mut trace), Some(path)) = (trace, &args.output) {
-        trace.model.sha256 = model.sha256().map(str::to_owned);
-        trace.save(path)?;
-    }
+    let kept = trace.zip(args.output.as_deref()).map(|(trace, path)| keep(trace, &model, path));
     printed?;
+    // The text took long to make; a trace that cannot be kept does not take it along.
+    let file = args.output.as_deref().filter(|_| matches!(kept, Some(Ok(()))));
     if args.json {
-        return output::json(&answer(made, args.output.as_deref()));
+        output::json(&answer(made, file))?;
+    } else {
+        output::print("\n")?;
+        output::complain(&summary(&made, file));
     }
-    output::print("\n")?;
-    output::complain(&summary(&made, args.output.as_deref()));
-    Ok(())
+    kept.unwrap_or(Ok(()))
+}
+
+fn keep(mut trace: Trace, model: &Model, path: &Path) -> anyhow::Result<()> {
+    trace.model.sha256 = model.sha256().map(str::to_owned);
+    Ok(interrupt::whole(|| trace.save(path))?)
 }
 
 fn generate(
@@ -93,6 +96,7 @@ fn answer(made: Continuation, file: Option<&Path>) -> Answer {
         tokens_per_second: made.decode_tokens_per_second(),
         file: file.map(|path| path.display().to_string()),
         prompt_ids: made.prompt_ids,
+        encoder_ids: made.encoder_ids,
         ids: made.ids,
         text: made.text,
     }
@@ -109,39 +113,11 @@ fn summary(made: &Continuation, file: Option<&Path>) -> String {
     };
     let seed = made.seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
     let file = file.map_or_else(String::new, |path| format!("; its trace is in {}", path.display()));
-    format!(
-        "{} + {} tokens, {:.1} and {:.1} a second{seed}; {ended}{file}",
-        made.prompt_ids.len(),
-        made.ids.len(),
-        made.prompt_tokens_per_second(),
-        made.decode_tokens_per_second()
-    )
-}
-
-/// Ctrl-C: once there is something to keep, the text ends after the token that is being worked on; before, or at the second
-/// time, all ends at once.
-struct Interrupt {
-    asked: Arc<AtomicBool>,
-    begun: Arc<AtomicBool>,
-}
-
-impl Interrupt {
-    fn listen() -> anyhow::Result<Self> {
-        let (asked, begun) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        let (asking, beginning) = (asked.clone(), begun.clone());
-        ctrlc::set_handler(move || {
-            if asking.swap(true, Ordering::Relaxed) || !beginning.load(Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-        })?;
-        Ok(Self { asked, begun })
-    }
-
-    fn something_is_there(&self) {
-        self.begun.store(true, Ordering::Relaxed);
-    }
-
-    fn asked(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
-    }
+    let read = made.prompt_ids.len() + made.encoder_ids.as_ref().map_or(0, Vec::len);
+    let rates = match (made.prompt_tokens_per_second(), made.decode_tokens_per_second()) {
+        (Some(prompt), Some(others)) => format!(", {prompt:.1} and {others:.1} a second"),
+        (Some(prompt), None) => format!(", the prompt's {prompt:.1} a second"),
+        (None, _) => String::new(),
+    };
+    format!("{read} + {} tokens{rates}{seed}; {ended}{file}", made.ids.len())
 }

@@ -1,11 +1,8 @@
-use std::sync::atomic::Ordering;
-
 use anyhow::bail;
 use attnscope_inspect::example::Example;
 use attnscope_inspect::{SiteKind, TokenAt, Trace};
 use attnscope_models::{
-    DEFAULT_TEXT, Effect, Experiment, Heads, Interventions, Keep, Likely, Mean, Model, Moved, Prompt, Ranked, Scan,
-    Source,
+    Effect, Experiment, Heads, Interventions, Keep, Likely, Mean, Model, Moved, Ranked, Scan, Source,
 };
 use serde::Serialize;
 
@@ -56,11 +53,8 @@ pub(crate) fn run(args: KnockoutArgs) -> anyhow::Result<()> {
 }
 
 fn of_model(model: &Model, args: &KnockoutArgs) -> anyhow::Result<()> {
-    if args.reading.ask(Keep::Nothing)?.causal.is_some_and(|causal| causal != model.shape().causal) {
-        bail!("--causal and --bidirectional are for the example; leave them out");
-    }
-    let prompt = args.reading.prompt()?.unwrap_or_else(|| Prompt::Text(DEFAULT_TEXT.to_owned()));
-    let prompt = args.reading.fit(model, prompt, 0)?;
+    args.reading.check_causal(model.shape().causal)?;
+    let prompt = super::asked(&args.reading, model)?;
     let token = args.token.as_deref().map(|name| model.token_id(name)).transpose()?;
     let bar = output::progress("reading");
     let reading = |done, all| {
@@ -102,7 +96,7 @@ fn of_example(example: &Example, args: &KnockoutArgs) -> anyhow::Result<()> {
     let [before, after] = [&[], &rules[..]].map(|rules| example.outputs(causal, rules));
     let (before, after) = (before?, after?);
     let at = match &args.at {
-        Some(name) => names.find_query(SiteKind::SelfAttention, name)?,
+        Some(name) => names.find_position(name)?,
         None => names.tokens.len() - 1,
     };
     let vectors = names.tokens.iter().enumerate().zip(before.iter().zip(&after));
@@ -114,6 +108,7 @@ fn of_example(example: &Example, args: &KnockoutArgs) -> anyhow::Result<()> {
         logit_diff: None,
         token: None,
         vectors: vectors.map(|((index, token), (a, b))| Moved::new(index, token.text.clone(), a, b)).collect(),
+        warnings: interventions.hidden_anyway(&names),
     };
     answer(args, &names, &effect, &interventions)
 }
@@ -127,11 +122,11 @@ fn answer(args: &KnockoutArgs, names: &Trace, effect: &Effect, interventions: &I
 
 /// Ranks what is scanned. An interrupt ends that early and keeps what there is; a second one ends the program.
 fn ranked(experiment: &Experiment, scan: Scanned, args: &KnockoutArgs) -> anyhow::Result<()> {
-    let stop = interrupt::listen()?;
+    interrupt::hear();
     let bar = output::progress("cutting");
     let going = |done, all| {
         output::advance(&bar, done, all);
-        !stop.load(Ordering::Relaxed)
+        !interrupt::asked()
     };
     let (name, which) = match scan {
         Scanned::Heads => ("heads", Scan::Heads),
@@ -161,21 +156,32 @@ fn heads(args: &KnockoutArgs, Head { layer, head }: Head) -> Heads {
     Heads { site: args.site.kind(), layer: layer.0, head: head.0 }
 }
 
+/// A token that is none: `*` may be one, but stands for no other.
+fn every(token: &str) -> impl FnOnce(attnscope_inspect::Error) -> anyhow::Result<usize> {
+    move |error| match token.trim() {
+        "*" => bail!(
+            "* stands for every layer or every head, not for every token; a query that sees no key is cut by --queries L.H.Q, a key \
+             that no query sees by --keys L.H.K, and all cells of a head by --heads L.H"
+        ),
+        _ => Err(error.into()),
+    }
+}
+
 /// Every rule that is asked for, with its tokens found among those of the text.
 fn cuts(args: &KnockoutArgs, names: &Trace) -> anyhow::Result<Vec<Cut>> {
     let site = args.site.kind();
     let mut cuts = Vec::new();
     for edge in &args.edges {
-        let query = Some(names.find_query(site, &edge.query)?);
-        let key = Some(names.find_key(site, &edge.key)?);
+        let query = Some(names.find_query(site, &edge.query).or_else(every(&edge.query))?);
+        let key = Some(names.find_key(site, &edge.key).or_else(every(&edge.key))?);
         cuts.push(Cut { heads: heads(args, edge.head), query, key });
     }
     for line in &args.keys {
-        let key = Some(names.find_key(site, &line.token)?);
+        let key = Some(names.find_key(site, &line.token).or_else(every(&line.token))?);
         cuts.push(Cut { heads: heads(args, line.head), query: None, key });
     }
     for line in &args.queries {
-        let query = Some(names.find_query(site, &line.token)?);
+        let query = Some(names.find_query(site, &line.token).or_else(every(&line.token))?);
         cuts.push(Cut { heads: heads(args, line.head), query, key: None });
     }
     let whole = |heads| Cut { heads, query: None, key: None };

@@ -12,7 +12,7 @@ const TOKEN: usize = 13;
 
 pub(crate) fn run(args: LensArgs) -> anyhow::Result<()> {
     let model = model(&args.reading, "says something after each of its layers")?;
-    let prompt = asked(&args.reading)?;
+    let prompt = asked(&args.reading, &model)?;
     let bar = output::progress("reading");
     let progress = |done, all| {
         output::advance(&bar, done, all);

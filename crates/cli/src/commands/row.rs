@@ -38,10 +38,11 @@ fn text(row: &Row, trace: &Trace, top: usize) -> Result<String, std::fmt::Error>
     writeln!(text, "layer {}, {head}, {} attention", row.layer, row.site)?;
     writeln!(
         text,
-        "query {} {} sees {} keys; {hidden} are hidden\n",
+        "query {} {} sees {}; {hidden} {} hidden\n",
         row.query.index,
         readable(&row.query.token),
-        row.visible
+        keys(row.visible),
+        if hidden == 1 { "is" } else { "are" }
     )?;
     let mut left = row.row_sum;
     for key in strongest(row, top) {
@@ -75,6 +76,11 @@ fn text(row: &Row, trace: &Trace, top: usize) -> Result<String, std::fmt::Error>
     }
     writeln!(text, "{CAVEAT}")?;
     Ok(text)
+}
+
+/// So many keys, in words.
+fn keys(count: usize) -> String {
+    if count == 1 { "1 key".to_owned() } else { format!("{count} keys") }
 }
 
 /// The `top` visible keys with the largest weights, the largest first.

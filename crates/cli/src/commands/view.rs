@@ -11,7 +11,7 @@ use rand::rngs::OsRng;
 
 use crate::args::{ViewArgs, Weights};
 use crate::label::{Label, label};
-use crate::output;
+use crate::{interrupt, output};
 
 /// Where `tools/fetch-models` puts models, seen from where the command is run.
 const MODELS: &str = "models";
@@ -29,6 +29,9 @@ pub(crate) fn run(args: ViewArgs) -> anyhow::Result<()> {
             "warning: other machines can reach this inspector, unencrypted; give its whole address only to people you trust",
         );
     }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // Before the address is said: from then on Ctrl-C is the way out, and no failure.
+    let end = runtime.block_on(async { interrupted() })?;
     output::print(&format!("{address}\n"))?;
     if !args.no_open && has_desktop() && open::that_detached(&address).is_err() {
         output::complain("no browser could be opened; open the address yourself");
@@ -36,8 +39,7 @@ pub(crate) fn run(args: ViewArgs) -> anyhow::Result<()> {
     if std::io::stderr().is_terminal() {
         output::complain("Ctrl-C ends it");
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let ended = runtime.block_on(server.serve(listener, interrupted()));
+    let ended = runtime.block_on(server.serve(listener, end));
     // A run that nobody waits for any more must not keep the process.
     runtime.shutdown_background();
     Ok(ended?)
@@ -151,20 +153,27 @@ fn has_desktop() -> bool {
     cfg!(not(all(unix, not(target_os = "macos")))) || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
 
-/// Ctrl-C, or a request to end.
-async fn interrupted() {
+/// Ctrl-C, or a request to end. From now on, not from the first poll on.
+fn interrupted() -> anyhow::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut end) = signal(SignalKind::terminate()) {
+        let (mut stop, mut end) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        interrupt::hear();
+        Ok(async move {
             tokio::select! {
                 _ = end.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
+                _ = stop.recv() => {}
             }
-            return;
-        }
+        })
     }
-    let _ = tokio::signal::ctrl_c().await;
+    #[cfg(not(unix))]
+    {
+        interrupt::hear();
+        Ok(async {
+            let _ = tokio::signal::ctrl_c().await;
+        })
+    }
 }
 
 #[cfg(test)]

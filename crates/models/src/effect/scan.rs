@@ -113,7 +113,7 @@ impl Experiment<'_> {
         interventions: &Interventions,
         progress: Progress,
     ) -> Result<Ranked> {
-        let after = self.run(interventions, progress)?;
+        let after = self.run(interventions, None, progress)?;
         let both = self.before.words.as_ref().zip(after.words.as_ref());
         let token = self.token.zip(both).map(|(id, (before, after))| self.followed(id, [before, after]));
         let moved = Moved::new(self.at, String::new(), &self.before.vectors[self.at], &after.vectors[self.at]);

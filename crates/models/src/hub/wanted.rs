@@ -27,9 +27,14 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) fn nothing() -> Self {
-        Self::Missing(CONFIG.to_owned())
+    pub(super) fn nothing(id: &HubId) -> Self {
+        Self::Missing(first_of(id).to_owned())
     }
+}
+
+/// The file without which nothing else of a model is looked for.
+pub(super) fn first_of(id: &HubId) -> &str {
+    id.file().unwrap_or(CONFIG)
 }
 
 pub(super) fn state(repo: &Repo, commit: &str, id: &HubId) -> State {

@@ -87,5 +87,15 @@ fn a_text_says_why_it_ended() {
     let interrupted = interrupted.unwrap();
     assert_eq!((interrupted.ended, interrupted.ids.len()), (Ended::Interrupted, 2));
     assert_eq!(interrupted.ids, full.ids[..2]);
-    assert!(full.prompt_tokens_per_second() > 0.0 && full.decode_tokens_per_second() > 0.0);
+    assert!(full.prompt_tokens_per_second().unwrap() > 0.0 && full.decode_tokens_per_second().unwrap() > 0.0);
+}
+
+/// Of what was not read there is no rate.
+#[test]
+fn no_token_has_no_rate() {
+    let (model, prompt, _) = spoken();
+    let made = |tokens| model.generate(&prompt, &Sampling::greedy(tokens), |_| true).unwrap();
+    let (none, one) = (made(0), made(1));
+    assert_eq!((none.prompt_tokens_per_second(), none.decode_tokens_per_second()), (None, None));
+    assert!(one.prompt_tokens_per_second().is_some() && one.decode_tokens_per_second().is_none());
 }

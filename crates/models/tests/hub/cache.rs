@@ -42,6 +42,9 @@ fn offline_asks_nobody() {
     let mut scene = Scene::new();
     scene.settings.offline = true;
     scene.refusal(REPO, &["no such file or folder here", "config.json", "HF_HUB_OFFLINE"]);
+    // Of a GGUF there is no other file.
+    let gguf = scene.bring_as(&format!("{REPO}:sub/m-Q4_0.gguf"), &|_| true).unwrap_err().to_string();
+    assert!(gguf.contains("has no sub/m-Q4_0.gguf of such a model") && !gguf.contains("config.json"), "{gguf}");
     scene.settings.offline = false;
     scene.bring().unwrap();
     fs::remove_file(scene.model().join("snapshots").join(COMMIT).join("model.safetensors")).unwrap();

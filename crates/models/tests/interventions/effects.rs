@@ -187,3 +187,36 @@ fn a_scan_looks_back_only_and_can_be_stopped() {
     assert_eq!(experiment.scan(Scan::Keys, SiteKind::SelfAttention, &going).unwrap().len(), 3);
     assert!(experiment.scan(Scan::Heads, SiteKind::Cross, &|_, _| true).is_err());
 }
+
+/// What no query sees is hidden already; said is that, and why, and of nothing else.
+#[test]
+fn cuts_that_find_nothing_are_said_to() {
+    let warned = |name: &str, cuts: &[(Heads, Option<usize>, Option<usize>)]| {
+        let tiny = Tiny::named(name);
+        let experiment = experiment(&tiny.model, &tiny.text().prompt(), None, None).unwrap();
+        let cut = |all: Interventions, (heads, query, key): &(Heads, Option<usize>, Option<usize>)| {
+            all.cut(*heads, *query, *key)
+        };
+        experiment.effect(&cuts.iter().fold(Interventions::default(), cut), 1, &|_, _| true).unwrap()
+    };
+    let one = |layer| Heads { layer: Some(layer), head: Some(1), ..Heads::default() };
+    let every = every(SiteKind::SelfAttention);
+
+    let future =
+        warned("llama-tied", &[(one(1), Some(2), Some(5)), (every, Some(2), Some(1)), (one(0), None, Some(7))]);
+    assert_eq!(
+        future.warnings,
+        ["cut self 1.1.2.5 changes nothing: query 2 does not see key 5 anyway, which comes after it"]
+    );
+    assert!(future.kl.unwrap() > 0.0, "the other cuts count");
+    let none = warned("gpt2-lm", &[(every, Some(0), Some(3))]);
+    assert_eq!((none.warnings.len(), none.kl), (1, Some(0.0)));
+    // Every layer of it has a window of 7 (mistral) or every other one (gemma2): one that sees the cell is enough.
+    let window = warned("mistral-window", &[(every, Some(12), Some(1)), (one(0), Some(4), Some(3))]);
+    assert_eq!(
+        window.warnings,
+        ["cut self *.*.12.1 changes nothing: query 12 does not see key 1 anyway, which lies outside of its window"]
+    );
+    assert!(warned("gemma2-lm", &[(every, Some(14), Some(0))]).warnings.is_empty());
+    assert!(warned("bert-mlm", &[(one(1), Some(2), Some(5))]).warnings.is_empty(), "an encoder sees both ways");
+}

@@ -76,3 +76,22 @@ fn means_and_patterns_must_fit() {
     let padded = none().pattern(At::default(), &trace(&tiny.model, &padded, Interventions::NONE)).unwrap();
     refused(&tiny, &padded, &["another mask or scale", "padded alike"]);
 }
+
+/// A head that is cut out has no output of which a mean could be wanted.
+#[test]
+fn a_head_is_not_cut_out_and_given_its_mean() {
+    let tiny = Tiny::named("llama-tied");
+    let one = |layer, head| Heads { layer, head, ..Heads::default() };
+    let both = |cut, mean| Interventions::default().cut(cut, None, None).mean(mean, Mean::OfThisRun);
+    for (cut, mean) in [
+        (one(Some(1), Some(1)), one(Some(1), Some(1))),
+        (one(Some(1), None), one(None, Some(2))),
+        (one(None, Some(3)), one(Some(0), None)),
+    ] {
+        refused(&tiny, &both(cut, mean), &["cut out and have its mean", "cut self", "its mean"]);
+    }
+    assert!(try_vectors(&tiny.model, tiny.text(), &both(one(Some(1), Some(1)), one(Some(1), Some(2)))).is_ok());
+    // Some of its cells are another matter.
+    let cell = Interventions::default().cut(one(Some(1), Some(1)), None, Some(2));
+    assert!(try_vectors(&tiny.model, tiny.text(), &cell.mean(one(Some(1), Some(1)), Mean::OfThisRun)).is_ok());
+}

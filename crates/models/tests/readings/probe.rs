@@ -75,7 +75,7 @@ fn scores_are_means_of_the_weights_of_that_run() {
             assert!((head.duplicate.unwrap() - duplicate).abs() < 1e-9, "{name} {head:?} {duplicate}");
             assert!((head.induction.unwrap() - induction).abs() < 1e-9, "{name} {head:?} {induction}");
             let previous = (1..start + 24).map(|query| trace.row(at, query).unwrap().weights[query - 1]);
-            assert!((head.previous - previous.sum::<f64>() / (start + 23) as f64).abs() < 1e-9);
+            assert!((head.previous.unwrap() - previous.sum::<f64>() / (start + 23) as f64).abs() < 1e-9);
         }
     }
 }
@@ -103,8 +103,11 @@ fn smollm2_has_previous_token_and_induction_heads() {
         let head = found.iter().max_by(|a, b| score(a).total_cmp(&score(b))).unwrap();
         (score(head), head.layer, head.head)
     };
-    let (previous, duplicate, induction) =
-        (best(|head| head.previous), best(|head| head.duplicate.unwrap()), best(|head| head.induction.unwrap()));
+    let (previous, duplicate, induction) = (
+        best(|head| head.previous.unwrap()),
+        best(|head| head.duplicate.unwrap()),
+        best(|head| head.induction.unwrap()),
+    );
     eprintln!("previous {previous:?}, duplicate {duplicate:?}, induction {induction:?}");
     assert!(previous.0 > 0.8, "{previous:?}");
     assert!(induction.0 > 0.5, "{induction:?}");

@@ -10,7 +10,7 @@ use crate::output::{self, number};
 
 pub(super) fn run(args: &HeadsArgs, token: &str) -> anyhow::Result<()> {
     let model = model(&args.reading, "has heads that add to a logit")?;
-    let prompt = asked(&args.reading)?;
+    let prompt = asked(&args.reading, &model)?;
     let id = model.token_id(token)?;
     let bar = output::progress("reading");
     let progress = |done, all| {

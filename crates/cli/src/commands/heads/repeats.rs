@@ -59,12 +59,12 @@ fn text(heads: &[Repeats]) -> Result<String, std::fmt::Error> {
     writeln!(text, "{}", line("site", ["layer", "head", "previous", "duplicate", "induction"]))?;
     for head in heads {
         let (layer, number_of) = (head.layer.to_string(), head.head.to_string());
-        let scores = [number(head.previous), optional(head.duplicate), optional(head.induction)];
+        let scores = [optional(head.previous), optional(head.duplicate), optional(head.induction)];
         writeln!(text, "{}", line(head.site.name(), [&layer, &number_of, &scores[0], &scores[1], &scores[2]]))?;
     }
     writeln!(text)?;
     let scores: [(&str, Score); 3] = [
-        ("previous", |head| Some(head.previous)),
+        ("previous", |head| head.previous),
         ("duplicate", |head| head.duplicate),
         ("induction", |head| head.induction),
     ];

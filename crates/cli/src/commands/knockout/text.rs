@@ -12,6 +12,8 @@ use crate::output::{CAVEAT, number};
 
 /// Columns of a token.
 const TOKEN: usize = 16;
+/// How many cuts that change nothing are named.
+const WARNED: usize = 8;
 
 pub(super) fn effect(
     names: &Trace,
@@ -20,6 +22,12 @@ pub(super) fn effect(
     top: usize,
 ) -> Result<String, Error> {
     let mut text = format!("{}\n{interventions}\n", title(names));
+    for warning in effect.warnings.iter().take(WARNED) {
+        writeln!(text, "note: {warning}")?;
+    }
+    if effect.warnings.len() > WARNED {
+        writeln!(text, "note: {} more change nothing; --json names them all", effect.warnings.len() - WARNED)?;
+    }
     match (&effect.before, &effect.after) {
         (Some(before), Some(after)) => {
             writeln!(text, "{}\n", place("prediction", &effect.at))?;

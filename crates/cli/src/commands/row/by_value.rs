@@ -39,7 +39,7 @@ pub(super) fn text(answer: &Answer, trace: &Trace, top: usize) -> Result<String,
         ValueLength::Value => "|v|",
     };
     writeln!(text, "layer {}, {head}, {} attention, weights times {length}", row.layer, row.site)?;
-    writeln!(text, "query {} {} sees {} keys\n", row.query.index, readable(&row.query.token), row.visible)?;
+    writeln!(text, "query {} {} sees {}\n", row.query.index, readable(&row.query.token), super::keys(row.visible))?;
     let columns = |key: &str, token: &str, rest: [&str; 4]| {
         format!("{} {} {}", fit(key, 6), fit(token, 16), rest.map(|column| fit(column, 9)).join(" "))
     };
