@@ -357,7 +357,7 @@ impl Model {
         }
         let hidden = self.hidden(ids, run)?;
         let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
-        Ok(self.family.logits(&last)?.ok_or_else(headless)?.flatten_all()?.to_vec1()?)
+        Ok(self.family.head().ok_or_else(headless)?.logits(&last)?.flatten_all()?.to_vec1()?)
     }
 
     /// The scores of every token of the vocabulary at each position, (n, vocab): of the next token in a causal model, of the
@@ -366,10 +366,11 @@ impl Model {
     /// # Errors
     /// If the model has no head for that.
     pub fn logits(&self, hidden: &Tensor) -> Result<Tensor> {
-        self.family.logits(hidden)?.ok_or_else(|| {
+        let head = self.family.head().ok_or_else(|| {
             let name = &self.name;
             Error::Text(format!("{name} has no head that names words: it gives the vectors of its last layer only"))
-        })
+        })?;
+        head.logits(hidden)
     }
 }
 
