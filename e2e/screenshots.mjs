@@ -6,10 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 import { idOf, view } from './lib/binary.mjs';
 import { launch } from './lib/browser.mjs';
+import { MINILM } from './lib/models.mjs';
 
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
-const MODELS = process.env.ATTNSCOPE_MODELS ?? fileURLToPath(new URL('../models', import.meta.url));
-const MINILM = `${MODELS}/all-minilm-l6-v2`;
 const TEXT = 'The keys to the old cabinet are on the table by the door, where the robot left them.';
 
 /** @param {string} name  @param {string} address  @param {string} ready  what has to be there */

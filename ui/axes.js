@@ -1,7 +1,7 @@
 // Whose names stand at the rows and columns of a map. One text has both, except in the cross-attention of an
 // encoder-decoder: there the decoder's tokens ask, and those that the encoder read are asked.
 
-/** @import { Meta, Token } from './contract.js' */
+/** @import { Meta, Site, Token } from './contract.js' */
 import { counted } from './numbers.js';
 
 /** @typedef {{site: string}} Place  Anything that says of which kind of attention it is. */
@@ -18,6 +18,9 @@ export const endsOf = (meta, cell) => [queriesOf(meta, cell)[cell.query.index], 
 
 /** Whether rows and columns are of different texts. @param {Meta} meta @param {Place} of */
 export const ofTwoTexts = (meta, of) => queriesOf(meta, of) !== keysOf(meta, of);
+
+/** The attention of that kind in a layer; none where the run has no such. @param {Meta} meta @param {Place & {layer: number}} at @returns {Site | undefined} */
+export const siteOf = (meta, { site, layer }) => meta.sites.find((s) => s.site === site && s.layer === layer);
 
 /** How much is read, in words. @param {Meta} meta @param {Place} of */
 export const readWords = (meta, of) =>

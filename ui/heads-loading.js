@@ -5,7 +5,7 @@
 /** @import { HeadFacts, Meta } from './contract.js' */
 import * as api from './api.js';
 import { ApiError } from './api.js';
-import { living } from './actions.js';
+import { living } from './living.js';
 import { get, nothing, set } from './store.js';
 
 /**

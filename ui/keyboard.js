@@ -1,6 +1,7 @@
 // The keys. Arrows move the cell where nothing else wants them; [ ] change the head, { } the layer.
 
-import { choose, siteOf, step } from './actions.js';
+import { choose, step } from './actions.js';
+import { siteOf } from './axes.js';
 import { get } from './store.js';
 
 /** @type {Record<string, ['query' | 'key' | 'head' | 'layer', number]>} */

@@ -6,13 +6,13 @@ import './parts/take-along.js';
 import './parts/theme-switch.js';
 import './parts/view-tabs.js';
 /** @import { State } from './store.js' */
-import { openAddress, start } from './actions.js';
 import { formatAddress, parseAddress } from './address.js';
 import { endsOf } from './axes.js';
 import { vars } from './dom.js';
 import { complete } from './heads-loading.js';
 import { listenToKeys } from './keyboard.js';
 import { forClipboard, show } from './numbers.js';
+import { openAddress, start } from './opening.js';
 import { get, isAnswerDue, set, watch } from './store.js';
 import { lightTerms } from './term-light.js';
 import { plain } from './tokens.js';

@@ -1,7 +1,7 @@
 // What looks at every weight of a layer takes all of the machine for a while when the text is long.
 // It waits until the map has been drawn and left alone for a moment.
 
-import { siteOf } from './actions.js';
+import { siteOf } from './axes.js';
 import { get, watch } from './store.js';
 
 /** Texts up to this long are measured in no time. */

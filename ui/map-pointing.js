@@ -4,7 +4,8 @@
 /** @import { Span } from './api.js' */
 /** @import { Spot } from './store.js' */
 /** @import { Travel } from './map-travel.js' */
-import { choose, headRef } from './actions.js';
+import { choose } from './actions.js';
+import { headRef } from './living.js';
 import { cellAt } from './map-camera.js';
 import { blockAt, levelOf, tilesOf } from './map-levels.js';
 import { strongest } from './map-probe.js';

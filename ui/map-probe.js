@@ -2,7 +2,7 @@
 
 /** @import { HeadRef, Span } from './api.js' */
 import * as api from './api.js';
-import { living } from './actions.js';
+import { living } from './living.js';
 
 /** @typedef {{query: number, key: number, weight: number}} Strongest  The weight is below 0 where all are hidden. */
 

@@ -2,7 +2,7 @@
 
 /** @import { HeadRef } from './api.js' */
 import * as api from './api.js';
-import { living } from './actions.js';
+import { living } from './living.js';
 import { between } from './map-left-out.js';
 import { get, set } from './store.js';
 

@@ -5,9 +5,9 @@
 /** @import { State } from './store.js' */
 /** @import { Spread, Weights } from './spread.js' */
 import * as api from './api.js';
-import { living, siteOf } from './actions.js';
 import { ask, drop } from './asking.js';
-import { ofTwoTexts } from './axes.js';
+import { ofTwoTexts, siteOf } from './axes.js';
+import { living } from './living.js';
 import { meanOfHeads } from './spread.js';
 import { get, nothing, set } from './store.js';
 

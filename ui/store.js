@@ -1,5 +1,5 @@
 // The page's whole state in one place. Parts of the page watch slices of it and draw them;
-// only `actions.js` changes it.
+// only actions (`actions.js`) and what they open and load change it.
 
 /** @import { Cell, Column, HeadFacts, Meta, Row, Source, Values, Worked } from './contract.js' */
 /** @import { View } from './address.js' */

@@ -5,9 +5,9 @@
 /** @import { HiddenReason } from './contract.js' */
 /** @import { Plan } from './map-levels.js' */
 import * as api from './api.js';
-import { living } from './actions.js';
 import { ApiError } from './api.js';
 import { reasonsIn } from './hidden.js';
+import { living } from './living.js';
 import { get, set } from './store.js';
 
 /**

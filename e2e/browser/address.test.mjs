@@ -1,26 +1,15 @@
 // The address is the state: links open exactly one cell, and Back goes to the run before.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { launch, open, shows } from '../lib/browser.mjs';
-import { StandIn } from '../lib/stand-in-server.mjs';
+import { describe, test } from 'node:test';
+import { shows } from '../lib/browser.mjs';
+import { standIn } from '../lib/stage.mjs';
 
 describe('the address', () => {
-  const server = new StandIn();
-  let url = '';
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    url = await server.start();
-    browser = await launch();
-  });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  const stage = standIn();
 
   test('a link opens a source, a text, a layer, a head, a cell and a scale', async () => {
-    const { page } = await open(browser, url, {
+    const { page } = await stage.open({
       hash: '#source=s1&text=one+two+three&layer=11&head=6&query=2&key=1&scale=log',
     });
     await shows(page, 2, 1);
@@ -30,21 +19,21 @@ describe('the address', () => {
   });
 
   test('numbers beyond the run are held at its edges', async () => {
-    const { page } = await open(browser, url, { hash: '#source=example&layer=7&head=9&query=400&key=400' });
+    const { page } = await stage.open({ hash: '#source=example&layer=7&head=9&query=400&key=400' });
     await shows(page, 9, 9);
     await page.waitForFunction(() => location.hash.includes('layer=0&head=0&query=9&key=9'));
   });
 
   test('the copied link is the address', async () => {
-    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    const { page } = await stage.open({ hash: '#source=example&query=4&key=2' });
     await shows(page, 4, 2);
     await page.getByRole('button', { name: 'Copy link' }).click();
     const link = await page.evaluate(() => navigator.clipboard.readText());
-    assert.equal(link, `${url}#source=example&layer=0&head=0&query=4&key=2`);
+    assert.equal(link, `${stage.url}#source=example&layer=0&head=0&query=4&key=2`);
   });
 
   test('Back goes to the run before, at its cell', async () => {
-    const { page } = await open(browser, url);
+    const { page } = await stage.open();
     await page.keyboard.press('ArrowRight');
     await shows(page, 6, 2);
     await page.waitForFunction(() => location.hash.includes('key=2'));
@@ -56,7 +45,7 @@ describe('the address', () => {
   });
 
   test('Back goes from view to view of one run, and forward again', async () => {
-    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    const { page } = await stage.open({ hash: '#source=example&query=4&key=2' });
     await shows(page, 4, 2);
     for (const [name, view] of [
       ['Heads', 'heads'],
@@ -82,7 +71,7 @@ describe('the address', () => {
   });
 
   test('what is in view is not written over an entry that the reader is on the way to', async () => {
-    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    const { page } = await stage.open({ hash: '#source=example&query=4&key=2' });
     await shows(page, 4, 2);
     await page.evaluate(() => {
       location.hash = '#source=example&query=9&key=8';
@@ -94,7 +83,7 @@ describe('the address', () => {
   });
 
   test('the tab is named for the cell', async () => {
-    const { page } = await open(browser, url);
+    const { page } = await stage.open();
     await page.waitForFunction(() => document.title === 'it → robot 0.629 · attnscope');
   });
 });

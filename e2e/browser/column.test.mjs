@@ -1,10 +1,10 @@
 // The row in three numbers, and the column: who listens to a token.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { cliJson, noBinary, view } from '../lib/binary.mjs';
-import { launch, open, shows } from '../lib/browser.mjs';
-import { StandIn } from '../lib/stand-in-server.mjs';
+import { describe, test } from 'node:test';
+import { cliJson, noBinary } from '../lib/binary.mjs';
+import { shows } from '../lib/browser.mjs';
+import { program, standIn } from '../lib/stage.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -26,22 +26,10 @@ const received = async (/** @type {Page} */ page) =>
   Number(await page.locator('column-listeners .total data').getAttribute('value'));
 
 describe('row and column of the example', { skip: noBinary }, () => {
-  /** @type {Awaited<ReturnType<typeof view>>} */
-  let server;
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    if (noBinary) return;
-    server = await view('example');
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.stop();
-  });
+  const stage = program(noBinary, () => ['example']);
 
   test('entropy, effective number of tokens and first-token share are the command line’s', async () => {
-    const { page } = await open(browser, server.url);
+    const { page } = await stage.open();
     await shows(page, 6, 1);
     const row = await cliJson('row', 'example', '--query', 6);
     const facts = await page
@@ -54,7 +42,7 @@ describe('row and column of the example', { skip: noBinary }, () => {
 
   test('the column is what each row gives to the key', async () => {
     for (const causal of [false, true]) {
-      const { page, complaints } = await open(browser, server.url, {
+      const { page, complaints } = await stage.open({
         hash: `#source=example&causal=${Number(causal)}&query=6&key=4`,
       });
       await shows(page, 6, 4);
@@ -82,21 +70,10 @@ describe('row and column of the example', { skip: noBinary }, () => {
 });
 
 describe('the column', () => {
-  const server = new StandIn();
-  let url = '';
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    url = await server.start();
-    browser = await launch();
-  });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  const stage = standIn();
 
   test('a click on a listener makes it the query', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&layer=3&head=4&query=8&key=2' });
+    const { page } = await stage.open({ hash: '#source=s1&layer=3&head=4&query=8&key=2' });
     await shows(page, 8, 2);
     await page.locator('column-listeners [data-query="5"] button').click();
     await shows(page, 5, 2);
@@ -104,7 +81,7 @@ describe('the column', () => {
   });
 
   test('of a long column the strongest are listed, and the others are summed', async () => {
-    const { page } = await open(browser, url, { hash: '#source=long&layer=1&head=2&query=300&key=0' });
+    const { page } = await stage.open({ hash: '#source=long&layer=1&head=2&query=300&key=0' });
     await page.locator('column-listeners .total').waitFor();
     const shown = await listed(page);
     assert.ok(shown.length <= 12);

@@ -1,30 +1,19 @@
 // The worked example in the real program: what the page shows is what the command line says.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { BINARY, cellJson, noBinary, view } from '../lib/binary.mjs';
-import { clickCell, launch, open, shows, value, values } from '../lib/browser.mjs';
+import { describe, test } from 'node:test';
+import { cellJson, noBinary } from '../lib/binary.mjs';
+import { clickCell, shows, value, values } from '../lib/browser.mjs';
+import { program } from '../lib/stage.mjs';
 
 const near = (/** @type {number} */ a, /** @type {number} */ b, /** @type {string} */ what) =>
   assert.ok(Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(b)), `${what}: ${a} is not ${b}`);
 
 describe('the worked example', { skip: noBinary }, () => {
-  /** @type {Awaited<ReturnType<typeof view>>} */
-  let server;
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    if (!BINARY) return;
-    server = await view('example');
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.stop();
-  });
+  const stage = program(noBinary, () => ['example']);
 
   test('opens at it -> robot, with 1.90 and 0.629, and is said to be hand-designed', async () => {
-    const { page, complaints } = await open(browser, server.url);
+    const { page, complaints } = await stage.open();
     await shows(page, 6, 1);
     assert.match(await page.locator('step-scale').innerText(), /1\.90/);
     assert.equal(await page.locator('cell-headline h2 data').innerText(), '0.629');
@@ -39,7 +28,7 @@ describe('the worked example', { skip: noBinary }, () => {
   });
 
   test('every clicked cell has the numbers of the command line', async () => {
-    const { page } = await open(browser, server.url);
+    const { page } = await stage.open();
     for (const [query, key] of [
       [0, 0],
       [3, 7],
@@ -69,7 +58,7 @@ describe('the worked example', { skip: noBinary }, () => {
   });
 
   test('the mask hides what comes later and the row sums to 1 again', async () => {
-    const { page } = await open(browser, server.url);
+    const { page } = await stage.open();
     await page.getByRole('button', { name: 'Causal', exact: true }).click();
     await page.waitForFunction(() => document.querySelectorAll('step-mask .mask-row .is-hidden').length === 3);
     const said = await cellJson('example', { query: 6, key: 1, causal: true });
@@ -93,7 +82,7 @@ describe('the worked example', { skip: noBinary }, () => {
   });
 
   test('an entry of Q, K and V shows the sum behind it', async () => {
-    const { page } = await open(browser, server.url);
+    const { page } = await stage.open();
     for (const [entry, name] of [
       ['Q 6 1', 'Q'],
       ['K 1 0', 'K'],
@@ -113,7 +102,7 @@ describe('the worked example', { skip: noBinary }, () => {
   });
 
   test('the address brings the same cell back', async () => {
-    const { page } = await open(browser, server.url);
+    const { page } = await stage.open();
     await page.getByRole('button', { name: 'Causal', exact: true }).click();
     await clickCell(page, 8, 6, 10);
     await shows(page, 8, 6);
@@ -127,7 +116,7 @@ describe('the worked example', { skip: noBinary }, () => {
   });
 
   test('the copied command gives this cell', async () => {
-    const { page } = await open(browser, server.url);
+    const { page } = await stage.open();
     await page.getByRole('button', { name: 'Copy as command' }).click();
     assert.equal(
       await page.evaluate(() => navigator.clipboard.readText()),
@@ -136,7 +125,7 @@ describe('the worked example', { skip: noBinary }, () => {
   });
 
   test('the policy forbids everything from elsewhere', async () => {
-    const answer = await fetch(server.url);
+    const answer = await fetch(stage.url);
     const policy = answer.headers.get('content-security-policy') ?? '';
     assert.match(policy, /default-src 'none'/);
     assert.match(policy, /script-src 'self'(;|$)/);

@@ -1,45 +1,28 @@
 // What somebody who has never seen the page wants to know, answered by the page alone.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { BINARY, cliJson, idOf, noBinary, view } from '../lib/binary.mjs';
-import { launch, open, value } from '../lib/browser.mjs';
-import { StandIn } from '../lib/stand-in-server.mjs';
+import { describe, test } from 'node:test';
+import { cliJson, idOf } from '../lib/binary.mjs';
+import { value } from '../lib/browser.mjs';
+import { SMOLLM, without } from '../lib/models.mjs';
+import { program, standIn } from '../lib/stage.mjs';
 
-const MODELS = process.env.ATTNSCOPE_MODELS ?? fileURLToPath(new URL('../../models', import.meta.url));
-const SMOLLM = `${MODELS}/smollm2-135m-instruct.Q4_1.gguf`;
-const why =
-  noBinary || (existsSync(SMOLLM) ? false : `SKIPPED: there is no ${SMOLLM}. Fetch it with tools/fetch-models.`);
-if (why) console.error(`first-visit.test.mjs: ${why}`);
+const why = without(SMOLLM);
 
 for (const [width, height] of [
   [1440, 900],
   [360, 740],
 ])
   describe(`a first visit at ${width} x ${height}`, { skip: why, timeout: 240000 }, () => {
-    /** @type {Awaited<ReturnType<typeof view>>} */
-    let server;
-    /** @type {import('playwright-core').Browser} */
-    let browser;
-    before(async () => {
-      if (!BINARY || why) return;
-      server = await view('example', SMOLLM);
-      browser = await launch();
-    });
-    after(async () => {
-      await browser?.close();
-      await server?.stop();
-    });
+    const stage = program(why, () => ['example', SMOLLM]);
 
     /** Opens the page as it starts, and picks SmolLM2. */
     async function arrive() {
-      const opened = await open(browser, server.url, { width, height });
+      const opened = await stage.open({ width, height });
       await opened.page.locator('#source').selectOption({ label: 'smollm2-135m-instruct (Q4_1)' });
       await opened.page.waitForFunction(
         (id) => location.hash.includes(`source=${id}&`) && !document.querySelector('main')?.inert,
-        await idOf(server.url, /smollm2/),
+        await idOf(stage.url, /smollm2/),
         { timeout: 120000 },
       );
       return opened;
@@ -95,21 +78,10 @@ for (const [width, height] of [
   });
 
 describe('a first visit without a model', () => {
-  const server = new StandIn();
-  let url = '';
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    url = await server.start();
-    browser = await launch();
-  });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  const stage = standIn();
 
   test('a word that is clicked shows the key it attends to most', async () => {
-    const { page } = await open(browser, url);
+    const { page } = await stage.open();
     const words = page.locator('.word');
     for (const i of [4, 8, 4, 4]) {
       await words.nth(i).click();
@@ -130,7 +102,7 @@ describe('a first visit without a model', () => {
   });
 
   test('an empty text is not run, and what was read stays', async () => {
-    const { page, complaints } = await open(browser, url, { hash: '#source=s1&text=one+two+three' });
+    const { page, complaints } = await stage.open({ hash: '#source=s1&text=one+two+three' });
     await page.locator('#text').fill('  ');
     await page.locator('#text').press('Enter');
     await page.getByText('There is no text to read').waitFor();

@@ -1,13 +1,12 @@
 // The whole model at a glance: which heads do what, against what the command line says of them.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { cliJson, noBinary, view } from '../lib/binary.mjs';
-import { launch, open, value } from '../lib/browser.mjs';
+import { before, describe, test } from 'node:test';
+import { cliJson, idOf } from '../lib/binary.mjs';
+import { value } from '../lib/browser.mjs';
 import { contrastFaults } from '../lib/contrast.mjs';
-import { StandIn } from '../lib/stand-in-server.mjs';
+import { MINILM, without } from '../lib/models.mjs';
+import { program, standIn } from '../lib/stage.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -38,21 +37,10 @@ const found = (page) =>
   );
 
 describe('all heads', () => {
-  const server = new StandIn();
-  let url = '';
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    url = await server.start();
-    browser = await launch();
-  });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  const stage = standIn();
 
   test('270 heads on one canvas; a click opens one in the map', async () => {
-    const { page, complaints } = await open(browser, url, { hash: '#source=s1&text=one+two+three+four' });
+    const { page, complaints } = await stage.open({ hash: '#source=s1&text=one+two+three+four' });
     await page.getByRole('tab', { name: 'Heads' }).click();
     await page.locator(until).waitFor();
     await page.getByRole('heading', { name: 'All 270 heads at a glance' }).waitFor();
@@ -72,7 +60,7 @@ describe('all heads', () => {
   });
 
   test('every pixel of the picture comes from the weights', async () => {
-    const { page } = await open(browser, url, {
+    const { page } = await stage.open({
       hash: '#source=s1&view=heads&text=one+two+three&layer=3&head=4',
       until,
     });
@@ -81,7 +69,7 @@ describe('all heads', () => {
       return { at: places.find((/** @type {any} */ p) => p.layer === 3 && p.head === 4), side, n: 4 };
     });
     const row = await (
-      await fetch(`${url}api/traces/${[...server.runs.keys()].at(-1)}/row?layer=3&head=4&query=3`)
+      await fetch(`${stage.url}api/traces/${[...stage.server.runs.keys()].at(-1)}/row?layer=3&head=4&query=3`)
     ).json();
     const shades = await page.evaluate(
       ([x, y, s, count]) => {
@@ -101,7 +89,7 @@ describe('all heads', () => {
   });
 
   test('keys: arrows go from head to head, Enter opens, a reload comes back', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&view=heads&layer=4&head=2&text=one+two', until });
+    const { page } = await stage.open({ hash: '#source=s1&view=heads&layer=4&head=2&text=one+two', until });
     await page.locator('head-grid canvas').focus();
     await page.keyboard.press('ArrowRight');
     await page.waitForFunction(() => location.hash.includes('layer=5&head=2'));
@@ -117,7 +105,7 @@ describe('all heads', () => {
   });
 
   test('tabs are tabs: arrows move between them, the address says which', async () => {
-    const { page } = await open(browser, url);
+    const { page } = await stage.open();
     await page.locator('#tab-cell').focus();
     await page.keyboard.press('ArrowRight');
     await page.waitForFunction(() => location.hash.includes('view=heads'));
@@ -133,7 +121,7 @@ describe('all heads', () => {
     /** @type {(() => void) | null} */
     let release = null;
     const held = new Promise((resolve) => (release = () => resolve(null)));
-    const { page, complaints } = await open(browser, url, {
+    const { page, complaints } = await stage.open({
       hash: '#source=s1&view=heads&text=one+two',
       until: '.progress',
       before: (p) =>
@@ -158,7 +146,7 @@ describe('all heads', () => {
         '#source=s1&view=heads&text=a+b&pattern=first',
         '#source=s1&view=heads&text=a+b&sort=entropy&least=0.1',
       ]) {
-        const { page } = await open(browser, url, { width: 360, height: 740, scheme, hash, until });
+        const { page } = await stage.open({ width: 360, height: 740, scheme, hash, until });
         await page.locator('head-card .proof').waitFor();
         const [wide, room] = await page.evaluate(() => [
           document.documentElement.scrollWidth,
@@ -171,37 +159,23 @@ describe('all heads', () => {
   }
 });
 
-const MODELS = process.env.ATTNSCOPE_MODELS ?? fileURLToPath(new URL('../../models', import.meta.url));
-const MINILM = `${MODELS}/all-minilm-l6-v2`;
-const why =
-  noBinary || (existsSync(MINILM) ? false : `SKIPPED: there is no ${MINILM}. Fetch it with tools/fetch-models.`);
-if (why) console.error(`heads.test.mjs: ${why}`);
+const why = without(MINILM);
 
 describe('all heads of MiniLM', { skip: why, timeout: 240000 }, () => {
   const text = 'The robot carried the patient because it was tired, and nobody else would.';
-  /** @type {Awaited<ReturnType<typeof view>>} */
-  let server;
-  /** @type {import('playwright-core').Browser} */
-  let browser;
+  const stage = program(why, () => ['example', MINILM]);
   /** @type {any[]} */
   let said = [];
   const hash = (/** @type {string} */ more) => `#source=${id}&text=${encodeURIComponent(text)}&view=heads${more}`;
   let id = '';
   before(async () => {
     if (why) return;
-    server = await view('example', MINILM);
-    browser = await launch();
     said = await cliJson('heads', MINILM, '--text', text);
-    const { sources } = await (await fetch(`${server.url}api/sources`)).json();
-    id = sources.find((/** @type {any} */ s) => s.kind === 'model').id;
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.stop();
+    id = await idOf(stage.url, /minilm/i);
   });
 
   test('previous-token heads are those that the command line’s numbers name', async () => {
-    const { page, complaints } = await open(browser, server.url, { hash: hash(''), until, patience: 120000 });
+    const { page, complaints } = await stage.open({ hash: hash(''), until, patience: 120000 });
     await page.locator('[data-pattern="previous"]').click();
     const rule = (await page.locator('[data-pattern="previous"] .pattern-rule').innerText()).replace('previous ≥ ', '');
     const expected = said
@@ -222,7 +196,7 @@ describe('all heads of MiniLM', { skip: why, timeout: 240000 }, () => {
     ])) {
       const values = said.map(of).sort((a, b) => b - a);
       const least = values[9];
-      const { page } = await open(browser, server.url, {
+      const { page } = await stage.open({
         hash: hash(`&sort=${sort}${sort === 'proof' ? '' : `&least=${least.toFixed(6)}`}`),
         until,
         patience: 120000,
@@ -242,7 +216,7 @@ describe('all heads of MiniLM', { skip: why, timeout: 240000 }, () => {
 
   test('the card of a head shows its statistics and its proof', async () => {
     const facts = said.find((f) => f.layer === 2 && f.head === 5);
-    const { page } = await open(browser, server.url, { hash: hash('&layer=2&head=5'), until, patience: 120000 });
+    const { page } = await stage.open({ hash: hash('&layer=2&head=5'), until, patience: 120000 });
     await page.locator('head-card .proof').waitFor();
     assert.equal(await value(page, 'head-card .stats'), facts.entropy);
     const proof = await page

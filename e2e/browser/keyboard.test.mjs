@@ -1,26 +1,15 @@
 // Everything can be reached with the keys, and what happens is said aloud.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { launch, open, shows } from '../lib/browser.mjs';
-import { StandIn } from '../lib/stand-in-server.mjs';
+import { describe, test } from 'node:test';
+import { shows } from '../lib/browser.mjs';
+import { standIn } from '../lib/stage.mjs';
 
 describe('the keyboard', () => {
-  const server = new StandIn();
-  let url = '';
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    url = await server.start();
-    browser = await launch();
-  });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  const stage = standIn();
 
   test('arrows move the cell at once, and stop at the edges', async () => {
-    const { page } = await open(browser, url);
+    const { page } = await stage.open();
     await shows(page, 6, 1);
     await page.keyboard.press('ArrowDown');
     await shows(page, 7, 1);
@@ -34,7 +23,7 @@ describe('the keyboard', () => {
   });
 
   test('[ and ] change the head, { and } and the page keys the layer', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&layer=3&head=4&query=8&key=2' });
+    const { page } = await stage.open({ hash: '#source=s1&layer=3&head=4&query=8&key=2' });
     const at = (/** @type {number} */ layer, /** @type {number} */ head) =>
       page.waitForFunction(
         ([l, h]) => document.querySelector('cell-headline .note')?.textContent?.includes(`Layer ${l}, head ${h} `),
@@ -54,7 +43,7 @@ describe('the keyboard', () => {
   });
 
   test('keys typed into the text stay there', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&query=8&key=2' });
+    const { page } = await stage.open({ hash: '#source=s1&query=8&key=2' });
     await page.locator('#text').focus();
     await page.keyboard.press('End');
     await page.keyboard.type('[x]');
@@ -64,7 +53,7 @@ describe('the keyboard', () => {
   });
 
   test('the cell in view is announced, and the map has a name', async () => {
-    const { page } = await open(browser, url);
+    const { page } = await stage.open();
     await page.keyboard.press('ArrowRight');
     await page.waitForFunction(() =>
       /Query 6 it, key 2 carried: weight 0\.0156/.test(document.getElementById('said')?.textContent ?? ''),
@@ -76,7 +65,7 @@ describe('the keyboard', () => {
   });
 
   test('what was unfolded stays so from cell to cell', async () => {
-    const { page } = await open(browser, url);
+    const { page } = await stage.open();
     await page.getByText('What these dimensions mean').click();
     await page.locator('.proof summary').click();
     await page.locator('attention-map canvas').focus();
@@ -90,7 +79,7 @@ describe('the keyboard', () => {
   });
 
   test('the focus stays where it was when the page draws anew', async () => {
-    const { page } = await open(browser, url);
+    const { page } = await stage.open();
     await page.locator('[data-focus="budget4"]').focus();
     await page.keyboard.press('Enter');
     await shows(page, 6, 4);

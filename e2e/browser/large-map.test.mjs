@@ -1,24 +1,13 @@
 // Maps larger than the window: tiles for what is seen, coarse before sharp, no element per cell.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { clickCell, launch, open, shows } from '../lib/browser.mjs';
+import { describe, test } from 'node:test';
+import { clickCell, shows } from '../lib/browser.mjs';
 import { colourOf, geometry, placeOf, readout, says, sharp, under } from '../lib/map.mjs';
-import { StandIn } from '../lib/stand-in-server.mjs';
+import { standIn } from '../lib/stage.mjs';
 
 describe('large maps', () => {
-  const server = new StandIn();
-  let url = '';
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    url = await server.start();
-    browser = await launch();
-  });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  const stage = standIn();
 
   /** @param {import('playwright-core').Page} page @param {string} [what] */
   const questions = (page, what = 'tile|pooled') => {
@@ -31,7 +20,7 @@ describe('large maps', () => {
   };
 
   test('512 tokens fit, and any cell can be clicked', async () => {
-    const { page, complaints } = await open(browser, url, { hash: '#source=long&layer=1&head=2&query=300&key=200' });
+    const { page, complaints } = await stage.open({ hash: '#source=long&layer=1&head=2&query=300&key=200' });
     await shows(page, 300, 200);
     await sharp(page);
     await clickCell(page, 410, 77, 512);
@@ -44,7 +33,7 @@ describe('large maps', () => {
   test('beyond, the whole is shown in blocks, and a zoom fetches only what is in sight', async () => {
     /** @type {URL[]} */
     let asked = [];
-    const { page, complaints } = await open(browser, url, {
+    const { page, complaints } = await stage.open({
       hash: '#source=longer&query=1400&key=1300',
       before: async (p) => void (asked = questions(p)),
     });
@@ -71,7 +60,7 @@ describe('large maps', () => {
   });
 
   test('a block tells its strongest cell, and a click opens that one', async () => {
-    const { page } = await open(browser, url, { hash: '#source=longer&query=1400&key=1300', height: 1300 });
+    const { page } = await stage.open({ hash: '#source=longer&query=1400&key=1300', height: 1300 });
     await sharp(page);
     const at = await placeOf(page, 900, 800);
     await page.mouse.move(at.x, at.y);
@@ -80,7 +69,7 @@ describe('large maps', () => {
     const [, q0, q1, k0, k1] = /queries (\d+)–(\d+), keys (\d+)–(\d+): largest/.exec(said)?.map(Number) ?? [];
     assert.ok(q0 <= 900 && 900 <= q1 && k0 <= 800 && 800 <= k1, said);
     const params = `layer=0&head=0&q0=${q0}&q1=${q1 + 1}&k0=${k0}&k1=${k1 + 1}`;
-    const weights = new Float32Array(await (await fetch(`${url}api/traces/longer/tile?${params}`)).arrayBuffer());
+    const weights = new Float32Array(await (await fetch(`${stage.url}api/traces/longer/tile?${params}`)).arrayBuffer());
     const best = weights.indexOf(Math.max(...weights));
     const value = Number(await page.locator('map-legend .readout data').getAttribute('value'));
     assert.equal(value, weights[best]);
@@ -89,7 +78,7 @@ describe('large maps', () => {
   });
 
   test('a block of nothing but hidden cells says why', async () => {
-    const { page } = await open(browser, url, { hash: '#source=longer&query=1400&key=1300', height: 1300 });
+    const { page } = await stage.open({ hash: '#source=longer&query=1400&key=1300', height: 1300 });
     await sharp(page);
     for (const [query, key, why] of /** @type {const} */ ([
       [200, 1200, 'comes later'],
@@ -105,7 +94,7 @@ describe('large maps', () => {
   });
 
   test('zooming in keeps the chosen cell in sight and shows every name', async () => {
-    const { page } = await open(browser, url, { hash: '#source=long&query=300&key=200' });
+    const { page } = await stage.open({ hash: '#source=long&query=300&key=200' });
     await sharp(page);
     for (let i = 0; i < 12 && (await page.getByRole('button', { name: 'Zoom in' }).isEnabled()); i++)
       await page.getByRole('button', { name: 'Zoom in' }).click();
@@ -119,7 +108,7 @@ describe('large maps', () => {
   });
 
   test('the wheel zooms about the pointer, and all the way out the page scrolls again', async () => {
-    const { page } = await open(browser, url, { hash: '#source=long&query=300&key=200', height: 1100 });
+    const { page } = await stage.open({ hash: '#source=long&query=300&key=200', height: 1100 });
     await sharp(page);
     // The browser rounds where a wheel turned to whole pixels.
     const place = await placeOf(page, 330, 120);
@@ -141,7 +130,7 @@ describe('large maps', () => {
   });
 
   test('it is dragged, and a drag opens no cell', async () => {
-    const { page } = await open(browser, url, { hash: '#source=long&query=300&key=200&zoom=8&centre=300-200' });
+    const { page } = await stage.open({ hash: '#source=long&query=300&key=200&zoom=8&centre=300-200' });
     await sharp(page);
     const at = await placeOf(page, 300, 200);
     await page.mouse.move(at.x, at.y);
@@ -157,7 +146,7 @@ describe('large maps', () => {
   });
 
   test('the minimap says where one is, and goes there', async () => {
-    const { page } = await open(browser, url, { hash: '#source=long&query=300&key=200' });
+    const { page } = await stage.open({ hash: '#source=long&query=300&key=200' });
     await sharp(page);
     assert.equal(await page.locator('map-minimap').isVisible(), false);
     await page.keyboard.press('+');
@@ -176,7 +165,7 @@ describe('large maps', () => {
   });
 
   test('a double click, 0 and f show the whole', async () => {
-    const { page } = await open(browser, url, { hash: '#source=long&query=300&key=200&zoom=8&centre=300-200' });
+    const { page } = await stage.open({ hash: '#source=long&query=300&key=200&zoom=8&centre=300-200' });
     await sharp(page);
     const whole = async () => {
       await sharp(page);
@@ -200,7 +189,7 @@ describe('large maps', () => {
   });
 
   test('two fingers zoom about the point between them', async () => {
-    const { page } = await open(browser, url, { hash: '#source=long&query=300&key=200', height: 1100 });
+    const { page } = await stage.open({ hash: '#source=long&query=300&key=200', height: 1100 });
     await sharp(page);
     const at = await placeOf(page, 256, 128);
     const from = await under(page, at);
@@ -234,7 +223,7 @@ describe('large maps', () => {
       { width: 1440, height: 900 },
       { width: 360, height: 740 },
     ]) {
-      const { page } = await open(browser, url, { hash, ...size });
+      const { page } = await stage.open({ hash, ...size });
       await sharp(page);
       const g = await geometry(page);
       assert.equal(g.cell, 12);
@@ -247,7 +236,7 @@ describe('large maps', () => {
   });
 
   test('another text shows all of it again', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&query=3&key=1&without=first-2' });
+    const { page } = await stage.open({ hash: '#source=s1&query=3&key=1&without=first-2' });
     await sharp(page);
     await page.locator('attention-map canvas').focus();
     await page.keyboard.press('+');
@@ -259,7 +248,7 @@ describe('large maps', () => {
   });
 
   test('hidden cells, small weights and cells that have not come yet look different', async () => {
-    const { page } = await open(browser, url, { hash: '#source=longer&query=1400&key=1300&zoom=32&centre=600-600' });
+    const { page } = await stage.open({ hash: '#source=longer&query=1400&key=1300&zoom=32&centre=600-600' });
     await sharp(page);
     const small = await colourOf(page, 602, 595);
     const hidden = await colourOf(page, 600, 606);
@@ -267,7 +256,7 @@ describe('large maps', () => {
   });
 
   test('arrows with Shift go ten cells', async () => {
-    const { page } = await open(browser, url, { hash: '#source=long&query=300&key=200' });
+    const { page } = await stage.open({ hash: '#source=long&query=300&key=200' });
     await page.locator('attention-map canvas').focus();
     await page.keyboard.press('Shift+ArrowDown');
     await shows(page, 310, 200);
@@ -276,7 +265,7 @@ describe('large maps', () => {
   });
 
   test('what is in view is said aloud', async () => {
-    const { page } = await open(browser, url, { hash: '#source=long&query=300&key=200' });
+    const { page } = await stage.open({ hash: '#source=long&query=300&key=200' });
     await sharp(page);
     await page.locator('attention-map canvas').focus();
     for (let i = 0; i < 4; i++) await page.keyboard.press('+');
@@ -290,7 +279,7 @@ describe('large maps', () => {
   });
 
   test('grouped heads say which kv head they share', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&layer=3&head=4&query=3&key=1' });
+    const { page } = await stage.open({ hash: '#source=s1&layer=3&head=4&query=3&key=1' });
     await page.getByText('head 4 reads the keys and values of kv head 1, which it shares with heads 3, 5').waitFor();
   });
 });

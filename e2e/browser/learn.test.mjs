@@ -1,35 +1,22 @@
 // The lesson in the real program: each chapter opens, answers the hand, and says what the engine says.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { BINARY, cellJson, noBinary, view } from '../lib/binary.mjs';
-import { launch } from '../lib/browser.mjs';
+import { describe, test } from 'node:test';
+import { cellJson, noBinary } from '../lib/binary.mjs';
 import { contrastFaults } from '../lib/contrast.mjs';
 import { CHAPTERS, chosen, drag, numbers, openChapter, settled, turnTo } from '../lib/learn.mjs';
+import { MINILM, SMOLLM, without } from '../lib/models.mjs';
+import { program } from '../lib/stage.mjs';
 
 const near = (/** @type {number} */ a, /** @type {number} */ b, /** @type {string} */ what, within = 1e-6) =>
   assert.ok(Math.abs(a - b) <= within * Math.max(1, Math.abs(b)), `${what}: ${a} is not ${b}`);
 
 describe('the lesson on the worked example', { skip: noBinary }, () => {
-  /** @type {Awaited<ReturnType<typeof view>>} */
-  let server;
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    if (!BINARY) return;
-    server = await view('example');
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.stop();
-  });
+  const stage = program(noBinary, () => ['example']);
 
   for (let chapter = 1; chapter <= CHAPTERS; chapter++) {
     test(`chapter ${chapter} opens, has something to move and something to try, and fits 360 px`, async () => {
-      const { page, complaints } = await openChapter(browser, server.url, chapter, { width: 360, height: 740 });
+      const { page, complaints } = await openChapter(stage.browser, stage.url, chapter, { width: 360, height: 740 });
       await settled(page);
       assert.ok((await page.locator('#chapter :is(input, button)').count()) >= 2);
       assert.equal(await page.locator('#chapter .try h3').innerText(), 'Try:');
@@ -48,7 +35,7 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
 
   for (const scheme of /** @type {const} */ (['light', 'dark'])) {
     test(`every text has a contrast of 4.5 (${scheme})`, async () => {
-      const { page } = await openChapter(browser, server.url, 1, { scheme });
+      const { page } = await openChapter(stage.browser, stage.url, 1, { scheme });
       for (let chapter = 1; chapter <= CHAPTERS; chapter++) {
         await turnTo(page, chapter);
         await settled(page);
@@ -58,7 +45,7 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   }
 
   test('every control has a name', async () => {
-    const { page } = await openChapter(browser, server.url, 1);
+    const { page } = await openChapter(stage.browser, stage.url, 1);
     for (let chapter = 1; chapter <= CHAPTERS; chapter++) {
       await turnTo(page, chapter);
       await settled(page);
@@ -79,7 +66,7 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   });
 
   test('3: opens at 1.90 and 0.629, and any cell has the numbers of the command line', async () => {
-    const { page } = await openChapter(browser, server.url, 3);
+    const { page } = await openChapter(stage.browser, stage.url, 3);
     await page.locator('.headline data').first().waitFor();
     assert.match(await page.locator('.headline').innerText(), /score 1\.90, weight 0\.629/);
     for (const [query, key] of [
@@ -99,7 +86,7 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   });
 
   test('3: the arrow keys walk, and a reload returns to the same cell', async () => {
-    const { page } = await openChapter(browser, server.url, '3?query=6&key=1');
+    const { page } = await openChapter(stage.browser, stage.url, '3?query=6&key=1');
     await page.locator('.heat-cell.chosen').focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowRight');
@@ -111,7 +98,7 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   });
 
   test('3: the link leads to exactly this cell of the inspector', async () => {
-    const { page } = await openChapter(browser, server.url, '3?query=8&key=6');
+    const { page } = await openChapter(stage.browser, stage.url, '3?query=8&key=6');
     await page.locator('.inspect').first().click();
     await page.waitForFunction(() =>
       document.querySelector('cell-headline .note')?.textContent?.includes('query 8, key 6.'),
@@ -119,7 +106,7 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   });
 
   test('5: the variance of raw scores follows d, and new samples are new', async () => {
-    const { page } = await openChapter(browser, server.url, 5);
+    const { page } = await openChapter(stage.browser, stage.url, 5);
     await settled(page);
     const slider = page.getByRole('slider', { name: 'entries in a vector' }).first();
     await drag(slider, 10);
@@ -135,7 +122,7 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   });
 
   test('6: raising one score makes the others pay, and the row stays 1', async () => {
-    const { page } = await openChapter(browser, server.url, 6);
+    const { page } = await openChapter(stage.browser, stage.url, 6);
     await settled(page);
     const weights = () => numbers(page, '.bars.with-control');
     await page.waitForFunction(() => document.querySelectorAll('.bars.with-control data').length === 10);
@@ -160,7 +147,7 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   });
 
   test('6: the address keeps the scores', async () => {
-    const { page } = await openChapter(browser, server.url, 6);
+    const { page } = await openChapter(stage.browser, stage.url, 6);
     await settled(page);
     await drag(page.locator('.bars.with-control input').nth(0), 3);
     await page.waitForFunction(() => location.hash.includes('scores=3_'));
@@ -171,9 +158,9 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   });
 
   test('5: the row is one that the engine sampled, and each length can be chosen', async () => {
-    const { page } = await openChapter(browser, server.url, '5?seed=3&keys=8&power=4');
+    const { page } = await openChapter(stage.browser, stage.url, '5?seed=3&keys=8&power=4');
     await settled(page);
-    const said = await (await fetch(`${server.url}api/scratch/scale?seed=3&samples=400&keys=8`)).json();
+    const said = await (await fetch(`${stage.url}api/scratch/scale?seed=3&samples=400&keys=8`)).json();
     const tops = () =>
       page
         .locator('.answer')
@@ -199,7 +186,7 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   });
 
   test('7: a value leaves A bit-identical, a key does not', async () => {
-    const { page } = await openChapter(browser, server.url, 7);
+    const { page } = await openChapter(stage.browser, stage.url, 7);
     await page.locator('.verdict.holds').waitFor();
     const z = await numbers(page, '.answer');
     await drag(page.locator('.slider.of-v input').nth(1), 1.5);
@@ -236,10 +223,10 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
     '1?carrier=nurse&change=4&to=tired&attention=cut',
   ])
     test(`a reload returns to what was chosen: ${route}`, async () => {
-      const { page, complaints } = await openChapter(browser, server.url, route);
+      const { page, complaints } = await openChapter(stage.browser, stage.url, route);
       await settled(page);
       const before = await chosen(page);
-      const usual = await openChapter(browser, server.url, parseInt(route));
+      const usual = await openChapter(stage.browser, stage.url, parseInt(route));
       await settled(usual.page);
       assert.notDeepEqual(before, await chosen(usual.page), 'the link says something else than the chapter alone');
       await page.reload();
@@ -250,14 +237,14 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
     });
 
   test('a link to other choices of the chapter that is open opens them', async () => {
-    const { page } = await openChapter(browser, server.url, 13);
+    const { page } = await openChapter(stage.browser, stage.url, 13);
     await settled(page);
     await page.evaluate(() => (location.hash = '#/13?hide=4&out=1'));
     await page.getByText('is hidden from').waitFor();
   });
 
   test('9: with the mask nothing before a changed word moves; without it, it does', async () => {
-    const { page } = await openChapter(browser, server.url, 9);
+    const { page } = await openChapter(stage.browser, stage.url, 9);
     const list = page.getByRole('list', { name: 'How much each output changed' });
     await page.waitForFunction(() => /did not change by one bit/.test(document.body.innerText));
     assert.equal((await list.innerText()).match(/exactly 0/g)?.length, 8);
@@ -266,7 +253,7 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   });
 
   test('13: knocking out robot moves the mix, knocking out The hardly', async () => {
-    const { page } = await openChapter(browser, server.url, 13);
+    const { page } = await openChapter(stage.browser, stage.url, 13);
     const moved = async () => parseFloat(await page.locator('.answer strong').last().innerText());
     await page.getByRole('radio', { name: 'Knocked out' }).check({ force: true });
     await page.waitForFunction(
@@ -283,7 +270,7 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
   });
 
   test('next and previous go through all chapters', async () => {
-    const { page, complaints } = await openChapter(browser, server.url, 1);
+    const { page, complaints } = await openChapter(stage.browser, stage.url, 1);
     for (let chapter = 2; chapter <= CHAPTERS; chapter++) {
       await page.locator('.turn [rel=next]').click();
       await page.waitForFunction(
@@ -299,44 +286,26 @@ describe('the lesson on the worked example', { skip: noBinary }, () => {
 
   test('without a model a chapter says how to get one', async () => {
     for (const chapter of [1, 10, 11, 13]) {
-      const { page } = await openChapter(browser, server.url, chapter);
+      const { page } = await openChapter(stage.browser, stage.url, chapter);
       assert.match(await page.locator('.get-model').innerText(), /tools\/fetch-models/);
       await page.context().close();
     }
   });
 
   test('nothing moves for those who asked for that', async () => {
-    const { page } = await openChapter(browser, server.url, 6);
+    const { page } = await openChapter(stage.browser, stage.url, 6);
     await page.emulateMedia({ reducedMotion: 'reduce' });
     assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
   });
 });
 
-const model = (/** @type {string} */ name) => fileURLToPath(new URL(`../../models/${name}`, import.meta.url));
-const MINILM = model('all-minilm-l6-v2');
-const SMOLLM = model('smollm2-135m-instruct.Q4_1.gguf');
-const noModels =
-  existsSync(MINILM) && existsSync(SMOLLM)
-    ? noBinary
-    : 'SKIPPED: the models are not here; tools/fetch-models brings them.';
+const noModels = without(MINILM, SMOLLM);
 
 describe('the lesson on real models', { skip: noModels }, () => {
-  /** @type {Awaited<ReturnType<typeof view>>} */
-  let server;
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    if (noModels) return;
-    server = await view('example', MINILM, SMOLLM);
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.stop();
-  });
+  const stage = program(noModels, () => ['example', MINILM, SMOLLM]);
 
   test('1: bank goes in the same and comes out different; without attention only the changed word moves', async () => {
-    const { page } = await openChapter(browser, server.url, 1);
+    const { page } = await openChapter(stage.browser, stage.url, 1);
     await page.getByText('the same, bit for bit').waitFor();
     await drag(page.getByRole('slider', { name: 'after layer' }), 6);
     await page.getByText('apart').first().waitFor();
@@ -348,14 +317,14 @@ describe('the lesson on real models', { skip: noModels }, () => {
   });
 
   test('10: earlier keys and values stay, bit for bit', async () => {
-    const { page } = await openChapter(browser, server.url, 10);
+    const { page } = await openChapter(stage.browser, stage.url, 10);
     await page.getByText('the same, bit for bit').waitFor({ timeout: 60000 });
     assert.ok((await page.locator('.cache-table .kv:not(.fresh)').count()) > 0);
     assert.equal(await page.locator('.cache-table tbody tr').nth(2).locator('.fresh').count(), 1);
   });
 
   test('11: one picture for each head, and the marked ones reach the threshold', async () => {
-    const { page } = await openChapter(browser, server.url, 11);
+    const { page } = await openChapter(stage.browser, stage.url, 11);
     await page.locator('.thumb').first().waitFor({ timeout: 60000 });
     assert.equal(await page.locator('.thumb').count(), 72);
     const marked = await page

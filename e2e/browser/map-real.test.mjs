@@ -1,34 +1,25 @@
 // The map of a real model in the real program: what it shows is what the command line says.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { after, describe, test } from 'node:test';
 import { rampAt } from '../../ui/palette.js';
 import { fraction, rowFractions } from '../../ui/scales.js';
-import { cliJson, noBinary, view } from '../lib/binary.mjs';
-import { clickCell, launch, open, shows, value } from '../lib/browser.mjs';
+import { cliJson } from '../lib/binary.mjs';
+import { clickCell, shows, value } from '../lib/browser.mjs';
 import { colourOf, geometry, placeOf, readout, says, sharp } from '../lib/map.mjs';
+import { SMOLLM, without } from '../lib/models.mjs';
+import { program } from '../lib/stage.mjs';
 
-const MODELS = process.env.ATTNSCOPE_MODELS ?? fileURLToPath(new URL('../../models', import.meta.url));
-const SMOLLM = `${MODELS}/smollm2-135m-instruct.Q4_1.gguf`;
-const why =
-  noBinary || (existsSync(SMOLLM) ? false : `SKIPPED: there is no ${SMOLLM}. Fetch it with tools/fetch-models.`);
-if (why) console.error(`map-real.test.mjs: ${why}`);
+const why = without(SMOLLM);
 
 describe('the map of SmolLM2', { skip: why, timeout: 240000 }, () => {
-  /** @type {Awaited<ReturnType<typeof view>>} */
-  let server;
-  /** @type {import('playwright-core').Browser} */
-  let browser;
   let folder = '';
   let trace = '';
   let count = 0;
-  before(async () => {
-    if (why) return;
+  const stage = program(why, async () => {
     folder = await mkdtemp(join(tmpdir(), 'attnscope-map-'));
     trace = join(folder, 'long.safetensors');
     const text = Array.from(
@@ -39,17 +30,14 @@ describe('the map of SmolLM2', { skip: why, timeout: 240000 }, () => {
     await writeFile(join(folder, 'text'), text);
     count = (await cliJson('trace', SMOLLM, '--file', join(folder, 'text'), '-o', trace)).tokens;
     assert.ok(count > 600, `${count} tokens are more than fit as single cells`);
-    server = await view(trace);
-    browser = await launch();
+    return [trace];
   });
   after(async () => {
-    await browser?.close();
-    await server?.stop();
     if (folder) await rm(folder, { recursive: true });
   });
 
   test('hovered and clicked cells have the weights of the command line', async () => {
-    const { page, complaints } = await open(browser, server.url, {
+    const { page, complaints } = await stage.open({
       hash: '#layer=7&head=5&query=400&key=390&zoom=24&centre=400-390',
       height: 1300,
     });
@@ -78,7 +66,7 @@ describe('the map of SmolLM2', { skip: why, timeout: 240000 }, () => {
   });
 
   test('colours are the weights of the command line on every scale', async () => {
-    const { page } = await open(browser, server.url, {
+    const { page } = await stage.open({
       hash: '#layer=7&head=5&query=400&key=390&zoom=24&centre=400-390',
     });
     const { weights, mask } = await cliJson('row', trace, '--layer', 7, '--head', 5, '--query', 398);
@@ -102,7 +90,7 @@ describe('the map of SmolLM2', { skip: why, timeout: 240000 }, () => {
   });
 
   test('the whole, in blocks: each is its largest weight, and the click opens that cell', async () => {
-    const { page } = await open(browser, server.url, { hash: '#layer=7&head=5&query=400&key=390', height: 1300 });
+    const { page } = await stage.open({ hash: '#layer=7&head=5&query=400&key=390', height: 1300 });
     await sharp(page);
     assert.match(await says(page), /^largest weight of each block/);
     assert.equal((await geometry(page)).rows, count);
@@ -129,15 +117,15 @@ describe('the map of SmolLM2', { skip: why, timeout: 240000 }, () => {
   });
 
   test('the end of the scale without the first token is the largest weight elsewhere', async () => {
-    const { page } = await open(browser, server.url, {
+    const { page } = await stage.open({
       hash: '#layer=7&head=5&query=400&key=390&scale=linear&without=first',
     });
     await sharp(page);
     const shown = Number(/to ([\d.]+)$/.exec(await says(page))?.[1]);
     let top = 0;
-    const { sources } = await (await fetch(`${server.url}api/sources`)).json();
+    const { sources } = await (await fetch(`${stage.url}api/sources`)).json();
     const { id } = await (
-      await fetch(`${server.url}api/traces`, {
+      await fetch(`${stage.url}api/traces`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ source: sources[0].id }),
@@ -146,7 +134,7 @@ describe('the map of SmolLM2', { skip: why, timeout: 240000 }, () => {
     for (let q0 = 0; q0 < count; q0 += 300) {
       const q1 = Math.min(count, q0 + 300);
       const answer = await fetch(
-        `${server.url}api/traces/${id}/tile?layer=7&head=5&q0=${q0}&q1=${q1}&k0=0&k1=${count}`,
+        `${stage.url}api/traces/${id}/tile?layer=7&head=5&q0=${q0}&q1=${q1}&k0=0&k1=${count}`,
       );
       const weights = new Float32Array(await answer.arrayBuffer());
       weights.forEach((weight, i) => i % count > 0 && weight > top && (top = weight));

@@ -2,14 +2,14 @@
 // and hidden cells and columns left out are marked.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { rampAt } from '../../ui/palette.js';
 import { fraction, rowFractions } from '../../ui/scales.js';
-import { clickCell, launch, open, shows } from '../lib/browser.mjs';
+import { clickCell, shows } from '../lib/browser.mjs';
 import { contrastFaults } from '../lib/contrast.mjs';
 import { colourOf, readout, says, sharp } from '../lib/map.mjs';
+import { standIn } from '../lib/stage.mjs';
 import { exampleRun, rowOf } from '../lib/stand-in-runs.mjs';
-import { StandIn } from '../lib/stand-in-server.mjs';
 
 /** @typedef {import('../../ui/palette.js').Palette} Palette */
 
@@ -18,18 +18,7 @@ const rows = exampleRun(false).tokens.map(
 );
 
 describe('scales and colours', () => {
-  const server = new StandIn();
-  let url = '';
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    url = await server.start();
-    browser = await launch();
-  });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  const stage = standIn();
 
   /**
    * @param {import('playwright-core').Page} page
@@ -58,7 +47,7 @@ describe('scales and colours', () => {
   for (const theme of /** @type {const} */ (['light', 'dark'])) {
     for (const palette of /** @type {const} */ (['amber', 'viridis', 'cividis', 'grey'])) {
       test(`every scale in ${palette}, ${theme}: the colour of a cell is where its weight lies`, async () => {
-        const { page, complaints } = await open(browser, url, {
+        const { page, complaints } = await stage.open({
           scheme: theme,
           hash: `#source=example&query=6&key=1&palette=${palette}`,
         });
@@ -74,7 +63,7 @@ describe('scales and colours', () => {
   }
 
   test('the legend says which scale, how far it goes and what is left out', async () => {
-    const { page } = await open(browser, url, { hash: '#source=example&query=6&key=1' });
+    const { page } = await stage.open({ hash: '#source=example&query=6&key=1' });
     await sharp(page);
     assert.equal(await says(page), 'weight, linear from 0 to 1');
     await page.locator('.scale-choice select').selectOption('log');
@@ -95,7 +84,7 @@ describe('scales and colours', () => {
   });
 
   test('a column left out: the scale ends at the largest of the rest, and weights stay what they are', async () => {
-    const { page } = await open(browser, url, { hash: '#source=example&query=6&key=1&scale=linear' });
+    const { page } = await stage.open({ hash: '#source=example&query=6&key=1&scale=linear' });
     await sharp(page);
     await page.locator('attention-map canvas').focus();
     await page.keyboard.press('x');
@@ -131,7 +120,7 @@ describe('scales and colours', () => {
   });
 
   test('the first token and special tokens can be left out; by mouse, by keyboard and by link', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&layer=2&head=4&query=9&key=1' });
+    const { page } = await stage.open({ hash: '#source=s1&layer=2&head=4&query=9&key=1' });
     await page.getByRole('button', { name: 'first token', exact: true }).click();
     await page.waitForFunction(() => location.hash.includes('without=first'));
     await page.getByRole('button', { name: 'special tokens', exact: true }).focus();
@@ -144,7 +133,7 @@ describe('scales and colours', () => {
   });
 
   test('the scale can end at the largest weight', async () => {
-    const { page } = await open(browser, url, { hash: '#source=example&query=6&key=1&scale=linear' });
+    const { page } = await stage.open({ hash: '#source=example&query=6&key=1&scale=linear' });
     await page.locator('.range-choice select').selectOption('largest');
     await page.waitForFunction(() =>
       /linear from 0 to 0\.629$/.test(document.querySelector('map-legend .says')?.textContent ?? ''),
@@ -155,7 +144,7 @@ describe('scales and colours', () => {
   });
 
   test('blocks show their largest weight or their mean, and say which', async () => {
-    const { page } = await open(browser, url, { hash: '#source=longer&query=1400&key=1300', height: 1300 });
+    const { page } = await stage.open({ hash: '#source=longer&query=1400&key=1300', height: 1300 });
     await sharp(page);
     assert.match(await says(page), /^largest weight of each block/);
     const before = await colourOf(page, 1000, 995, 0);
@@ -169,11 +158,11 @@ describe('scales and colours', () => {
   });
 
   test('rows of a map that is wider than its window are compared as wholes', async () => {
-    const { page } = await open(browser, url, {
+    const { page } = await stage.open({
       hash: '#source=longer&layer=1&head=2&query=900&key=880&zoom=24&centre=900-880&scale=row',
     });
     await sharp(page);
-    const answer = await fetch(`${url}api/traces/longer/row?layer=1&head=2&query=900`);
+    const answer = await fetch(`${stage.url}api/traces/longer/row?layer=1&head=2&query=900`);
     const { weights } = await answer.json();
     for (const key of [876, 884, 890]) {
       const want = rampAt('light', weights[key] / Math.max(...weights));
@@ -184,7 +173,7 @@ describe('scales and colours', () => {
 
   for (const scheme of /** @type {const} */ (['light', 'dark'])) {
     test(`the legend can be read (${scheme})`, async () => {
-      const { page } = await open(browser, url, {
+      const { page } = await stage.open({
         scheme,
         hash: '#source=s1&layer=2&head=4&query=9&key=1&without=first-special-3&scale=log',
       });
@@ -196,7 +185,7 @@ describe('scales and colours', () => {
   }
 
   test('a click on a cell opens it under every scale', async () => {
-    const { page } = await open(browser, url, { hash: '#source=example&query=6&key=1&scale=rank&without=first' });
+    const { page } = await stage.open({ hash: '#source=example&query=6&key=1&scale=rank&without=first' });
     await sharp(page);
     await clickCell(page, 3, 7, 10);
     await shows(page, 3, 7);

@@ -1,9 +1,8 @@
 // A token is text. Whatever it looks like, it never becomes part of the page.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { launch, open } from '../lib/browser.mjs';
-import { StandIn } from '../lib/stand-in-server.mjs';
+import { describe, test } from 'node:test';
+import { standIn } from '../lib/stage.mjs';
 
 const EVIL = '<img src=x onerror=window.pwned=1>';
 const QUOTES = '"><script>window.pwned=1</script>';
@@ -34,22 +33,11 @@ function poison(value) {
 }
 
 describe('a token that looks like markup', () => {
-  const server = new StandIn();
-  let url = '';
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    url = await server.start();
-    browser = await launch();
-  });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  const stage = standIn();
 
   for (const hash of ['', '#source=s1&query=3&key=1']) {
     test(`stays text (${hash || 'example'})`, async () => {
-      const { page, complaints } = await open(browser, url, {
+      const { page, complaints } = await stage.open({
         hash,
         before: (p) =>
           p.route('**/api/**', async (route) => {

@@ -1,40 +1,25 @@
 // Real models in the real program. Without the model files these tests are skipped, loudly.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { BINARY, cellJson, noBinary, view } from '../lib/binary.mjs';
-import { clickCell, launch, open, shows, value } from '../lib/browser.mjs';
+import { before, describe, test } from 'node:test';
+import { cellJson, idOf } from '../lib/binary.mjs';
+import { clickCell, shows, value } from '../lib/browser.mjs';
+import { SMOLLM, without } from '../lib/models.mjs';
+import { program } from '../lib/stage.mjs';
 
-const MODELS = process.env.ATTNSCOPE_MODELS ?? fileURLToPath(new URL('../../models', import.meta.url));
-const SMOLLM = `${MODELS}/smollm2-135m-instruct.Q4_1.gguf`;
-const why =
-  noBinary || (existsSync(SMOLLM) ? false : `SKIPPED: there is no ${SMOLLM}. Fetch it with tools/fetch-models.`);
-if (why) console.error(`model.test.mjs: ${why}`);
+const why = without(SMOLLM);
 
 describe('SmolLM2', { skip: why, timeout: 240000 }, () => {
-  /** @type {Awaited<ReturnType<typeof view>>} */
-  let server;
-  /** @type {import('playwright-core').Browser} */
-  let browser;
+  const stage = program(why, () => ['example', SMOLLM]);
   let id = '';
   before(async () => {
-    if (!BINARY || why) return;
-    server = await view('example', SMOLLM);
-    browser = await launch();
-    const { sources } = await (await fetch(`${server.url}api/sources`)).json();
-    id = sources.find((/** @type {any} */ s) => s.kind === 'model' && /smollm/i.test(s.label))?.id;
-    assert.ok(id, 'the model is among the sources');
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.stop();
+    if (why) return;
+    id = await idOf(stage.url, /smollm/i);
   });
 
   test('picked from the list: layer, head and cell show the numbers of the command line', async () => {
     const text = 'The capital of France is';
-    const { page, complaints } = await open(browser, server.url);
+    const { page, complaints } = await stage.open();
     await page.selectOption('#source', id);
     await page.locator('#text').fill(text);
     await page.getByRole('button', { name: 'Run' }).click();
@@ -62,7 +47,7 @@ describe('SmolLM2', { skip: why, timeout: 240000 }, () => {
 
   test('a text that looks like markup stays text', async () => {
     const text = 'Look: <img src=x onerror=window.pwned=1> and <script>window.pwned=1</script>';
-    const { page, complaints } = await open(browser, server.url, {
+    const { page, complaints } = await stage.open({
       hash: `#source=${id}&text=${encodeURIComponent(text)}`,
       patience: 120000,
     });

@@ -1,35 +1,17 @@
 // A long run says how far it is, and can be stopped.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { BINARY, noBinary, view } from '../lib/binary.mjs';
-import { launch, open } from '../lib/browser.mjs';
+import { describe, test } from 'node:test';
+import { SMOLLM, without } from '../lib/models.mjs';
+import { program } from '../lib/stage.mjs';
 
-const MODELS = process.env.ATTNSCOPE_MODELS ?? fileURLToPath(new URL('../../models', import.meta.url));
-const SMOLLM = `${MODELS}/smollm2-135m-instruct.Q4_1.gguf`;
-const why =
-  noBinary || (existsSync(SMOLLM) ? false : `SKIPPED: there is no ${SMOLLM}. Fetch it with tools/fetch-models.`);
-if (why) console.error(`progress.test.mjs: ${why}`);
+const why = without(SMOLLM);
 
 describe('a long run', { skip: why, timeout: 240000 }, () => {
-  /** @type {Awaited<ReturnType<typeof view>>} */
-  let server;
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    if (!BINARY || why) return;
-    server = await view('example', SMOLLM);
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.stop();
-  });
+  const stage = program(why, () => ['example', SMOLLM]);
 
   test('counts its layers, and stops when it is told to', async () => {
-    const { page } = await open(browser, server.url);
+    const { page } = await stage.open();
     const model = await page.locator('#source option', { hasText: 'smollm' }).getAttribute('value');
     await page.selectOption('#source', model);
     await page.locator('#text').fill('the robot carried the patient '.repeat(1000));

@@ -1,27 +1,16 @@
 // What few traces have: sinks, softcap and biases, masks of every kind, damage. The page says what is so.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { drawn, launch, open, shows, value, values } from '../lib/browser.mjs';
-import { StandIn } from '../lib/stand-in-server.mjs';
+import { describe, test } from 'node:test';
+import { drawn, shows, value, values } from '../lib/browser.mjs';
+import { standIn } from '../lib/stage.mjs';
 
 describe('rare traces', () => {
-  const server = new StandIn();
-  let url = '';
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    url = await server.start();
-    browser = await launch();
-  });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  const stage = standIn();
 
   /** @param {string} source @param {number} query @param {number} key */
   async function at(source, query, key) {
-    const opened = await open(browser, url, { hash: `#source=${source}&query=${query}&key=${key}` });
+    const opened = await stage.open({ hash: `#source=${source}&query=${query}&key=${key}` });
     await shows(opened.page, query, key);
     return opened;
   }
@@ -108,18 +97,18 @@ describe('rare traces', () => {
   });
 
   test('a trace that keeps no attention says so, and what was shown stays', async () => {
-    const { page, complaints } = await open(browser, url);
+    const { page, complaints } = await stage.open();
     await page.selectOption('#source', 'bare');
     await page.getByText('There is nothing to look at').waitFor();
     assert.equal(await page.locator('main').getAttribute('inert'), null);
     assert.equal(await page.locator('#source').inputValue(), 'example');
-    const first = await open(browser, url, { hash: '#source=bare', until: '.trouble' });
+    const first = await stage.open({ hash: '#source=bare', until: '.trouble' });
     assert.match(await first.page.locator('.trouble').first().innerText(), /There is nothing to look at/);
     assert.deepEqual([...complaints, ...first.complaints], []);
   });
 
   test('a shorter trace after a longer one is drawn without the old numbers', async () => {
-    const { page, complaints } = await open(browser, url, { hash: '#source=example&query=9&key=9' });
+    const { page, complaints } = await stage.open({ hash: '#source=example&query=9&key=9' });
     await shows(page, 9, 9);
     for (const source of ['masks', 'example', 'sink', 'long', 'terms']) {
       await page.selectOption('#source', source);

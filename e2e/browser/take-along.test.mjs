@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
-import { cellJson, cliJson, noBinary, view } from '../lib/binary.mjs';
-import { launch, open } from '../lib/browser.mjs';
+import { describe, test } from 'node:test';
+import { cellJson, cliJson, noBinary } from '../lib/binary.mjs';
+import { program } from '../lib/stage.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -23,22 +23,10 @@ const texts = (/** @type {string} */ svg) => [...svg.matchAll(/<text [^>]*>([^<]
 const after1 = (shown, what) => Number(shown[shown.indexOf(what) + 1]);
 
 describe('taking along', { skip: noBinary }, () => {
-  /** @type {Awaited<ReturnType<typeof view>>} */
-  let server;
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    if (noBinary) return;
-    server = await view('example');
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.stop();
-  });
+  const stage = program(noBinary, () => ['example']);
 
   test('a map keeps its colours and what is left out of them', async () => {
-    const { page } = await open(browser, server.url, {
+    const { page } = await stage.open({
       hash: '#source=example&causal=1&query=6&key=1&without=first&palette=cividis',
     });
     const { text } = await taken(page, 'SVG of this map');
@@ -51,7 +39,7 @@ describe('taking along', { skip: noBinary }, () => {
   });
 
   test('a cell and a column are pictures, with the numbers of the command line', async () => {
-    const { page } = await open(browser, server.url, { hash: '#source=example&causal=1&query=6&key=1' });
+    const { page } = await stage.open({ hash: '#source=example&causal=1&query=6&key=1' });
     const said = await cellJson('example', { query: 6, key: 1, causal: true });
     const cell = await taken(page, 'SVG of this cell');
     assert.match(cell.name, /cell-6-1\.svg$/);
@@ -67,7 +55,7 @@ describe('taking along', { skip: noBinary }, () => {
   });
 
   test('the heads are vectors too, in the order in which they are shown', async () => {
-    const { page } = await open(browser, server.url, {
+    const { page } = await stage.open({
       hash: '#source=example&view=heads&sort=entropy',
       until: 'head-grid[data-complete]',
     });

@@ -1,13 +1,12 @@
 // The running text: what pinned tokens attend to, and who attends to them, against the command line.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { cliJson, noBinary, view } from '../lib/binary.mjs';
-import { launch, open } from '../lib/browser.mjs';
+import { readFileSync } from 'node:fs';
+import { before, describe, test } from 'node:test';
+import { cliJson, idOf } from '../lib/binary.mjs';
 import { contrastFaults } from '../lib/contrast.mjs';
-import { StandIn } from '../lib/stand-in-server.mjs';
+import { MINILM, without } from '../lib/models.mjs';
+import { program, standIn } from '../lib/stage.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -29,21 +28,10 @@ const near = (/** @type {number} */ a, /** @type {number} */ b) =>
   assert.ok(Math.abs(a - b) <= 2e-6 * Math.max(1, Math.abs(b)), `${a} is not ${b}`);
 
 describe('the text', () => {
-  const server = new StandIn();
-  let url = '';
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    url = await server.start();
-    browser = await launch();
-  });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  const stage = standIn();
 
   test('pointing shows a token’s row, clicking keeps it, Escape lets go', async () => {
-    const { page, complaints } = await open(browser, url, { hash: '#source=s1&layer=3&head=4&view=text', until });
+    const { page, complaints } = await stage.open({ hash: '#source=s1&layer=3&head=4&view=text', until });
     await page.locator(word(5)).hover();
     await page.locator('.pin[data-token="5"]').waitFor();
     await page.locator(word(5)).click();
@@ -69,7 +57,7 @@ describe('the text', () => {
   });
 
   test('keys: arrows, Enter, up and down; what is there is said', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&layer=3&head=4&view=text&query=3', until });
+    const { page } = await stage.open({ hash: '#source=s1&layer=3&head=4&view=text&query=3', until });
     await page.locator('.running').focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
@@ -84,7 +72,7 @@ describe('the text', () => {
   });
 
   test('a link opens the same pins, heads and direction; a listed weight opens its cell', async () => {
-    const { page } = await open(browser, url, {
+    const { page } = await stage.open({
       hash: '#source=s1&view=text&layer=3&head=1&heads=1.4&pins=2&facing=by&query=0&key=0',
       until,
     });
@@ -99,17 +87,17 @@ describe('the text', () => {
   });
 
   test('the mean of the layer is called a mean, and is one', async () => {
-    const { page } = await open(browser, url, {
+    const { page } = await stage.open({
       hash: '#source=s1&view=text&layer=3&head=0&pins=6&text=a+b+c+d+e+f+g',
       until,
     });
     await page.getByRole('button', { name: 'Mean of the layer' }).click();
     await page.getByText('plain average of the weights of all 9 heads').waitFor();
     await page.locator('.pin h3', { hasText: '(mean)' }).waitFor();
-    const trace = [...server.runs.keys()].at(-1);
+    const trace = [...stage.server.runs.keys()].at(-1);
     const rows = await Promise.all(
       Array.from({ length: 9 }, async (_, h) =>
-        (await fetch(`${url}api/traces/${trace}/row?layer=3&head=${h}&query=6`)).json(),
+        (await fetch(`${stage.url}api/traces/${trace}/row?layer=3&head=${h}&query=6`)).json(),
       ),
     );
     for (const [key, weight] of await listed(page, 6))
@@ -117,7 +105,7 @@ describe('the text', () => {
   });
 
   test('joined bytes, line breaks, special tokens and markup are shown as what they are', async () => {
-    const { page, complaints } = await open(browser, url, { hash: '#source=s1&view=text', until });
+    const { page, complaints } = await stage.open({ hash: '#source=s1&view=text', until });
     const text = await page.locator('.running').innerText();
     assert.ok(text.includes('<b>') && text.includes('日本') && text.includes('👩‍🚀'), text);
     assert.equal(await page.locator('.running .tok-special').first().innerText(), '<|endoftext|>');
@@ -128,7 +116,7 @@ describe('the text', () => {
   });
 
   test('right-to-left text runs from the right, and the arrow keys with it', async () => {
-    const { page } = await open(browser, url, {
+    const { page } = await stage.open({
       hash: `#source=s1&view=text&text=${encodeURIComponent('مرحبا بالعالم اليوم')}&query=1`,
       until,
     });
@@ -150,7 +138,7 @@ describe('the text', () => {
   });
 
   test('8,000 tokens: there at once, and pointing never blocks', async () => {
-    const { page, complaints } = await open(browser, url, {
+    const { page, complaints } = await stage.open({
       hash: '#source=book&view=text&layer=1&head=2&query=7000',
       until,
       patience: 60000,
@@ -176,7 +164,7 @@ describe('the text', () => {
   });
 
   test('what is shown can be taken along as numbers, and as a link', async () => {
-    const { page } = await open(browser, url, {
+    const { page } = await stage.open({
       hash: '#source=s1&view=text&layer=3&head=4&pins=5.2&text=one+two+three+four+five+six',
       until,
     });
@@ -186,8 +174,8 @@ describe('the text', () => {
     ]);
     const lines = readFileSync(await download.path(), 'utf8').split('\r\n');
     assert.equal(lines[0], 'index,token,weight_from_5,weight_from_2,mean,hidden');
-    const trace = [...server.runs.keys()].at(-1);
-    const row = await (await fetch(`${url}api/traces/${trace}/row?layer=3&head=4&query=5`)).json();
+    const trace = [...stage.server.runs.keys()].at(-1);
+    const row = await (await fetch(`${stage.url}api/traces/${trace}/row?layer=3&head=4&query=5`)).json();
     near(Number(lines[4].split(',').at(-4)), row.weights[3]);
     await page.locator('#panel-text').getByRole('button', { name: 'Command' }).click();
     const command = await page.evaluate(() => navigator.clipboard.readText());
@@ -199,7 +187,7 @@ describe('the text', () => {
 
   for (const scheme of /** @type {const} */ (['light', 'dark'])) {
     test(`fits 360 pixels, and every text has a contrast of 4.5 (${scheme})`, async () => {
-      const { page } = await open(browser, url, {
+      const { page } = await stage.open({
         width: 360,
         height: 740,
         scheme,
@@ -216,29 +204,15 @@ describe('the text', () => {
   }
 });
 
-const MODELS = process.env.ATTNSCOPE_MODELS ?? fileURLToPath(new URL('../../models', import.meta.url));
-const MINILM = `${MODELS}/all-minilm-l6-v2`;
-const why =
-  noBinary || (existsSync(MINILM) ? false : `SKIPPED: there is no ${MINILM}. Fetch it with tools/fetch-models.`);
-if (why) console.error(`text.test.mjs: ${why}`);
+const why = without(MINILM);
 
 describe('the text, read by MiniLM', { skip: why, timeout: 240000 }, () => {
   const text = 'The robot carried the patient because it was tired.';
-  /** @type {Awaited<ReturnType<typeof view>>} */
-  let server;
-  /** @type {import('playwright-core').Browser} */
-  let browser;
+  const stage = program(why, () => ['example', MINILM]);
   let id = '';
   before(async () => {
     if (why) return;
-    server = await view('example', MINILM);
-    browser = await launch();
-    const { sources } = await (await fetch(`${server.url}api/sources`)).json();
-    id = sources.find((/** @type {any} */ s) => s.kind === 'model').id;
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.stop();
+    id = await idOf(stage.url, /minilm/i);
   });
   const hash = (/** @type {string} */ more) =>
     `#source=${id}&text=${encodeURIComponent(text)}&view=text&layer=2${more}`;
@@ -255,7 +229,7 @@ describe('the text, read by MiniLM', { skip: why, timeout: 240000 }, () => {
       ],
       ['&head=3&heads=mean', mean.weights],
     ])) {
-      const { page } = await open(browser, server.url, { hash: hash(`${more}&pins=7`), until, patience: 120000 });
+      const { page } = await stage.open({ hash: hash(`${more}&pins=7`), until, patience: 120000 });
       const shown = await listed(page, 7);
       const order = expected.map((_, j) => j).sort((a, b) => expected[b] - expected[a]);
       assert.deepEqual(
@@ -268,7 +242,7 @@ describe('the text, read by MiniLM', { skip: why, timeout: 240000 }, () => {
 
   test('attended to by: the column, row by row', async () => {
     const rows = await Promise.all(Array.from({ length: 12 }, (_, i) => row(3, i)));
-    const { page } = await open(browser, server.url, {
+    const { page } = await stage.open({
       hash: hash('&head=3&pins=2&facing=by'),
       until,
       patience: 120000,

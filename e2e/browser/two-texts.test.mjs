@@ -1,42 +1,33 @@
 // Cross-attention: the decoder's tokens ask, those that the encoder read are asked.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { BINARY, cliJson, noBinary, view } from '../lib/binary.mjs';
-import { launch, open, shows, value } from '../lib/browser.mjs';
+import { cliJson, idOf, noBinary } from '../lib/binary.mjs';
+import { shows, value } from '../lib/browser.mjs';
 import { spoken } from '../../ui/tokens.js';
+import { program } from '../lib/stage.mjs';
 
 const T5 = fileURLToPath(new URL('../../crates/models/tests/tiny/t5-relu', import.meta.url));
 const TEXT = 'the robot carried the patient';
 
 describe('an encoder-decoder', { skip: noBinary, timeout: 120000 }, () => {
-  /** @type {Awaited<ReturnType<typeof view>>} */
-  let server;
-  /** @type {import('playwright-core').Browser} */
-  let browser;
+  const stage = program(noBinary, () => [T5]);
   let hash = '';
   /** @type {any} */
   let meta;
   before(async () => {
-    if (!BINARY) return;
-    server = await view(T5);
-    browser = await launch();
-    const { sources } = await (await fetch(`${server.url}api/sources`)).json();
-    const source = sources.find((/** @type {any} */ s) => s.kind === 'model').id;
+    if (noBinary) return;
+    const source = await idOf(stage.url, /t5-relu/);
     const post = { method: 'POST', headers: { 'content-type': 'application/json' } };
     const body = JSON.stringify({ source, text: TEXT });
-    meta = await (await fetch(`${server.url}api/traces`, { ...post, body })).json();
+    meta = await (await fetch(`${stage.url}api/traces`, { ...post, body })).json();
     hash = `#source=${encodeURIComponent(source)}&text=${TEXT.replaceAll(' ', '+')}&site=cross&layer=1&head=1`;
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.stop();
   });
 
   test('a cell of cross-attention names each token from its own text, with the command line’s numbers', async () => {
     const [query, key] = [2, 3];
-    const { page, complaints } = await open(browser, server.url, { hash: `${hash}&query=${query}&key=${key}` });
+    const { page, complaints } = await stage.open({ hash: `${hash}&query=${query}&key=${key}` });
     await shows(page, query, key);
     const said = await cliJson(
       ...['cell', T5, '--site', 'cross', '--layer', '1', '--head', '1', '--text', TEXT],
@@ -58,7 +49,7 @@ describe('an encoder-decoder', { skip: noBinary, timeout: 120000 }, () => {
   });
 
   test('the words that ask stand above those that were read: each can be clicked', async () => {
-    const { page, complaints } = await open(browser, server.url, { hash: `${hash}&query=2&key=3` });
+    const { page, complaints } = await stage.open({ hash: `${hash}&query=2&key=3` });
     await shows(page, 2, 3);
     const [asking, read] = [page.locator('asking-line .word'), page.locator('token-ribbon .ribbon').last().locator('.word')];
     assert.deepEqual([await asking.count(), await read.count()], [meta.tokens.length, meta.encoder.tokens.length]);
@@ -72,9 +63,9 @@ describe('an encoder-decoder', { skip: noBinary, timeout: 120000 }, () => {
   });
 
   test('the text view says that it shades one text, and shades the encoder’s', async () => {
-    const { page, complaints } = await open(browser, server.url, { hash: `${hash}&view=text`, until: 'text-view .note' });
+    const { page, complaints } = await stage.open({ hash: `${hash}&view=text`, until: 'text-view .note' });
     await page.getByText('Cross-attention goes from one text to another').waitFor();
-    const other = await open(browser, server.url, {
+    const other = await stage.open({
       hash: `${hash.replace('site=cross', 'site=encoder')}&view=text`,
       until: 'text-view .t',
     });

@@ -2,26 +2,15 @@
 // lets a person change their mind, and ignores answers that come too late.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { drawn, launch, open, shows } from '../lib/browser.mjs';
-import { StandIn } from '../lib/stand-in-server.mjs';
+import { describe, test } from 'node:test';
+import { drawn, shows } from '../lib/browser.mjs';
+import { standIn } from '../lib/stage.mjs';
 
 describe('waiting and failing', () => {
-  const server = new StandIn();
-  let url = '';
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  before(async () => {
-    url = await server.start();
-    browser = await launch();
-  });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  const stage = standIn();
 
   test('a run in progress is shown, and the old picture is not offered as the new one', async () => {
-    const { page } = await open(browser, url);
+    const { page } = await stage.open();
     await page.selectOption('#source', 'slow');
     await page.getByText('Running Stand-in that takes its time').waitFor();
     assert.equal(await page.locator('main').getAttribute('inert'), '');
@@ -31,18 +20,18 @@ describe('waiting and failing', () => {
   });
 
   test('a person may change their mind; the late answer is ignored', async () => {
-    const { page } = await open(browser, url);
+    const { page } = await stage.open();
     await page.selectOption('#source', 'slow');
     await page.waitForTimeout(200);
     await page.selectOption('#source', 's1');
     await page.locator('main:not([inert])').waitFor();
-    await page.waitForTimeout(server.slow + 400);
+    await page.waitForTimeout(stage.server.slow + 400);
     assert.match(await page.locator('#command').innerText(), /Stand-in-30x9/);
     assert.equal(await page.locator('#source').inputValue(), 's1');
   });
 
   test('a failed run is one message beside the text, and the next one may succeed', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&query=3&key=1' });
+    const { page } = await stage.open({ hash: '#source=s1&query=3&key=1' });
     const refusal = { error: 'The text has 9,000 tokens, and this model reads up to 8,192.' };
     await page.route('**/api/traces', (route) => route.fulfill({ status: 400, json: refusal }), { times: 1 });
     await page.locator('#text').fill('far too long');
@@ -65,7 +54,7 @@ describe('waiting and failing', () => {
   });
 
   test('a source that cannot be opened leaves the one before', async () => {
-    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    const { page } = await stage.open({ hash: '#source=example&query=4&key=2' });
     await shows(page, 4, 2);
     await page.route('**/api/traces', (route) => route.fulfill({ status: 500, json: { error: 'It is broken.' } }));
     await page.selectOption('#source', 's1');
@@ -82,7 +71,7 @@ describe('waiting and failing', () => {
   });
 
   test('after Stop the page is that of the run before', async () => {
-    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    const { page } = await stage.open({ hash: '#source=example&query=4&key=2' });
     await shows(page, 4, 2);
     await page.selectOption('#source', 'slow');
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -91,29 +80,29 @@ describe('waiting and failing', () => {
     assert.equal(await page.locator('main').getAttribute('inert'), null);
     await page.keyboard.press('ArrowDown');
     await shows(page, 5, 2);
-    await page.waitForTimeout(server.slow);
+    await page.waitForTimeout(stage.server.slow);
     assert.match(await page.evaluate(() => location.hash), /source=example.*query=5&key=2/);
   });
 
   test('a server started again with another source under the name does not pass for the one before', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&query=3&key=1' });
+    const { page } = await stage.open({ hash: '#source=s1&query=3&key=1' });
     await shows(page, 3, 1);
-    const { sources } = server;
-    server.runs.clear();
-    server.sources = sources.map((source) => (source.id === 's1' ? { ...source, label: 'Another model' } : source));
+    const { sources } = stage.server;
+    stage.server.runs.clear();
+    stage.server.sources = sources.map((source) => (source.id === 's1' ? { ...source, label: 'Another model' } : source));
     try {
       await page.keyboard.press('ArrowLeft');
       await page.getByText('That source is no longer here').first().waitFor();
       assert.equal(await page.locator('cell-headline h2').count(), 0);
     } finally {
-      server.sources = sources;
+      stage.server.sources = sources;
     }
     await page.locator('cell-headline').getByRole('button', { name: 'Try again' }).click();
     await shows(page, 3, 0);
   });
 
   test('a question that failed leaves no old working, and can be put again', async () => {
-    const { page } = await open(browser, url, { hash: '#source=example&query=4&key=2' });
+    const { page } = await stage.open({ hash: '#source=example&query=4&key=2' });
     await shows(page, 4, 2);
     let broken = true;
     await page.route(/\/(cell|row)\?/, (route) =>
@@ -132,14 +121,14 @@ describe('waiting and failing', () => {
   });
 
   test('what a link asks for and the run does not have is named', async () => {
-    const { page } = await open(browser, url, { hash: '#source=s1&layer=99&head=2&query=3&key=1' });
+    const { page } = await stage.open({ hash: '#source=s1&layer=99&head=2&query=3&key=1' });
     await shows(page, 3, 1);
     await page.getByText('This run has no layer 99: shown is layer 0.').waitFor();
   });
 
   test('a run that the server has forgotten is made again', async () => {
-    const { page, complaints } = await open(browser, url);
-    server.runs.clear();
+    const { page, complaints } = await stage.open();
+    stage.server.runs.clear();
     await page.keyboard.press('ArrowRight');
     await shows(page, 6, 2);
     assert.equal(await page.locator('.trouble:visible').count(), 0);
@@ -151,7 +140,7 @@ describe('waiting and failing', () => {
 
   test('a map that fails can be asked for again', async () => {
     let broken = true;
-    const { page } = await open(browser, url, {
+    const { page } = await stage.open({
       before: (p) =>
         p.route('**/tile?*', (route) =>
           broken ? route.fulfill({ status: 500, json: { error: 'The tile could not be read.' } }) : route.fallback(),
@@ -165,14 +154,14 @@ describe('waiting and failing', () => {
   });
 
   test('a server that is gone is said to be gone', async () => {
-    const { page } = await open(browser, url);
+    const { page } = await stage.open();
     await page.route('**/api/**', (route) => route.abort());
     await page.keyboard.press('ArrowDown');
     await page.getByText('The server does not answer. Is attnscope still running?').first().waitFor();
   });
 
   test('a link to a source that is not here opens the example and says so', async () => {
-    const { page } = await open(browser, url, { hash: '#source=gone&query=2&key=2' });
+    const { page } = await stage.open({ hash: '#source=gone&query=2&key=2' });
     await shows(page, 6, 1);
     await page.getByText('This link names a source that is not open here (gone).').waitFor();
   });

@@ -7,9 +7,10 @@
 /** @import { Look } from '../map-picture.js' */
 /** @import { Shown } from '../map-shown.js' */
 /** @import { Spot, State } from '../store.js' */
-import { choose, dressMap, headRef, siteOf } from '../actions.js';
-import { keysOf, queriesOf } from '../axes.js';
+import { choose, dressMap } from '../actions.js';
+import { keysOf, queriesOf, siteOf } from '../axes.js';
 import { h } from '../dom.js';
+import { headRef } from '../living.js';
 import { placeOf, seen } from '../map-camera.js';
 import { canvasHeight, canvasWidth, layOut } from '../map-geometry.js';
 import { listenToHands } from '../map-gestures.js';

@@ -3,9 +3,8 @@
 /** @import { Cell, Meta } from '../contract.js' */
 /** @import { State } from '../store.js' */
 /** @import { View } from '../address.js' */
-import { siteOf } from '../actions.js';
 import { formatAddress } from '../address.js';
-import { keysOf, queriesOf } from '../axes.js';
+import { keysOf, queriesOf, siteOf } from '../axes.js';
 import { cellCommand } from '../command.js';
 import { h } from '../dom.js';
 import { copyButton, num, tokenChip } from '../figures.js';

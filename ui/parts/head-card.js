@@ -1,7 +1,8 @@
 // One head of the picture of all heads: larger, with its statistics, its patterns and its proof.
 
 /** @import { HeadSpot } from '../heads-layout.js' */
-import { openInMap, siteOf } from '../actions.js';
+import { openInMap } from '../actions.js';
+import { siteOf } from '../axes.js';
 import { h } from '../dom.js';
 import { paintThumb } from '../heads-painter.js';
 import { headsInView } from '../heads-picture.js';

@@ -1,7 +1,7 @@
 // What is true of the whole head: its proof, its statistics, and what it shares.
 
 /** @import { HeadFacts as Facts, Site } from '../contract.js' */
-import { siteOf } from '../actions.js';
+import { siteOf } from '../axes.js';
 import { h } from '../dom.js';
 import { num } from '../figures.js';
 import { tiny } from '../numbers.js';

@@ -1,7 +1,8 @@
 // Layer and head. Query heads that share a kv head stand together.
 
 /** @import { Meta, Site, Source } from '../contract.js' */
-import { chooseHead, chooseLayer, chooseMask, chooseSite, siteOf, step } from '../actions.js';
+import { chooseHead, chooseLayer, chooseMask, chooseSite, step } from '../actions.js';
+import { siteOf } from '../axes.js';
 import { h } from '../dom.js';
 import { windowWords } from '../hidden.js';
 import { Part } from './part.js';

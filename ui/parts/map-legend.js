@@ -6,11 +6,11 @@
 /** @import { Shown } from '../map-shown.js' */
 /** @import { Palette } from '../palette.js' */
 /** @import { Scale } from '../scales.js' */
-import { headRef, siteOf } from '../actions.js';
-import { keysOf, queriesOf } from '../axes.js';
+import { keysOf, queriesOf, siteOf } from '../axes.js';
 import { h, vars } from '../dom.js';
 import { num, tokenChip, tokenText } from '../figures.js';
 import { BECAUSE, REASONS, reasonOf, SHORT, windowWords } from '../hidden.js';
+import { headRef } from '../living.js';
 import { quantity } from '../map-shown.js';
 import { show } from '../numbers.js';
 import { css, rampAt } from '../palette.js';

@@ -2,10 +2,11 @@
 
 /** @import { Asked } from '../store.js' */
 /** @import { Meta, Source, Standing } from '../contract.js' */
-import { chooseSource, chooseText, stopRun } from '../actions.js';
+import { chooseSource, chooseText } from '../actions.js';
 import { standing as standingOf } from '../api.js';
 import { handMade } from '../figures.js';
 import { h } from '../dom.js';
+import { stopRun } from '../opening.js';
 import { get } from '../store.js';
 import { Part } from './part.js';
 

@@ -1,8 +1,8 @@
 // Step 3: the mask. On the example also the whole row before and after it, and the matrix M.
 
 /** @import { Cell, Meta, Row, Worked } from '../contract.js' */
-import { choose, chooseMask, siteOf } from '../actions.js';
-import { keysOf, queriesOf } from '../axes.js';
+import { choose, chooseMask } from '../actions.js';
+import { keysOf, queriesOf, siteOf } from '../axes.js';
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip, tokenText } from '../figures.js';
 import { folded } from '../folded.js';

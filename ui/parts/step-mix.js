@@ -1,8 +1,9 @@
 // Step 6: what the weights are for. Each value vector comes in by its weight; the sum is z.
 
 /** @import { Cell, Meta, Row, Values, Worked } from '../contract.js' */
-import { choose, MOST_VALUES } from '../actions.js';
+import { choose } from '../actions.js';
 import { keysOf, queriesOf } from '../axes.js';
+import { MOST_VALUES } from '../cell-loading.js';
 import { h } from '../dom.js';
 import { named, num, stepBlock, tokenChip } from '../figures.js';
 import { folded } from '../folded.js';

@@ -3,7 +3,6 @@
 /** @import { State } from '../store.js' */
 /** @import { Meta } from '../contract.js' */
 /** @import { View } from '../address.js' */
-import { living } from '../actions.js';
 import { formatAddress } from '../address.js';
 import * as api from '../api.js';
 import { ofTwoTexts } from '../axes.js';
@@ -11,6 +10,7 @@ import { columnCommand, headsCommand, mapCommand, rowCommand } from '../command.
 import { h } from '../dom.js';
 import { copyButton } from '../figures.js';
 import { headsInView } from '../heads-picture.js';
+import { living } from '../living.js';
 import { lookOf } from '../shades.js';
 import { spreadJson, spreadTable, toCsv } from '../table.js';
 import { give } from '../take.js';

@@ -2,7 +2,8 @@
 
 /** @import { Facing, Joining, View } from '../address.js' */
 /** @import { Meta, Site } from '../contract.js' */
-import { chooseHead, chooseHeads, chooseLayer, face, join, siteOf, step } from '../actions.js';
+import { chooseHead, chooseHeads, chooseLayer, face, join, step } from '../actions.js';
+import { siteOf } from '../axes.js';
 import { h } from '../dom.js';
 import { Part } from './part.js';
 import { RampBar } from './ramp-bar.js';

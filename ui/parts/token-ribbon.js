@@ -2,25 +2,23 @@
 // it the one that asks. Where another text is asked, it is that one which is shaded, and a click
 // chooses the key; the words that ask stand above (`asking-line.js`).
 
-/** @import { Meta, Token } from '../contract.js' */
+/** @import { Meta } from '../contract.js' */
 /** @import { Palette, Theme } from '../palette.js' */
 /** @import { State } from '../store.js' */
 import { choose, letAsk } from '../actions.js';
 import { keysOf, ofTwoTexts } from '../axes.js';
 import { h } from '../dom.js';
-import { named, tokenText } from '../figures.js';
+import { named } from '../figures.js';
 import { counted, show } from '../numbers.js';
 import { lookOf, placesOf, shadeOf } from '../shades.js';
-import { scrollTo } from '../scroll.js';
 import { inSight, lookOutFor, whenFree } from '../sight.js';
 import { get } from '../store.js';
-import { direction, spoken } from '../tokens.js';
+import { direction } from '../tokens.js';
+import { around, arrow, nameOf, scrollTo, wordButton } from '../word-line.js';
 import { AskingLine } from './asking-line.js';
 import { Part } from './part.js';
 import { RowAnswer } from './row-answer.js';
 
-/** More words than this are not a ribbon any more; then those around the query are shown. */
-const MOST = 240;
 /** Words that are shaded at one go. */
 const STRETCH = 24;
 
@@ -92,21 +90,10 @@ export class TokenRibbon extends Part {
     const had = this.#line.contains(document.activeElement);
     this.#of = tokens;
     this.#line.dir = direction(tokens);
-    this.#from = Math.max(0, Math.min(tokens.length - MOST, at - MOST / 2));
-    const slice = tokens.slice(this.#from, this.#from + MOST);
+    const { from, shown: slice } = around(tokens, at);
+    this.#from = from;
     this.#words = slice.map((token, i) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'word',
-          tabindex: '-1',
-          'aria-pressed': 'false',
-          'aria-label': nameOf(token, this.#from + i),
-          onclick: () => (two ? choose({ key: this.#from + i }) : letAsk(this.#from + i)),
-        },
-        tokenText(token),
-      ),
+      wordButton(token, from + i, () => (two ? choose({ key: from + i }) : letAsk(from + i))),
     );
     this.#marked = [];
     const spaced = tokens.every((token) => !/\s/.test(token.text));
@@ -119,8 +106,8 @@ export class TokenRibbon extends Part {
           spaced ? ' ' : token.text.includes('\n') ? h('br', null) : '',
         ]);
       const box = h('span', null, words);
-      const from = this.#from + at;
-      this.#stretches.push({ box, from, to: from + Math.min(STRETCH, slice.length - at), stop: lookOutFor(box) });
+      const to = from + Math.min(at + STRETCH, slice.length);
+      this.#stretches.push({ box, from: from + at, to, stop: lookOutFor(box) });
     }
     this.#line.replaceChildren(...this.#stretches.map(({ box }) => box));
     this.show(
@@ -139,7 +126,7 @@ export class TokenRibbon extends Part {
           's.',
           spaced ? null : h('span', { class: 'whole' }, ' The dot is a space.'),
           slice.length < tokens.length
-            ? ` Here are ${slice.length} of ${counted(tokens.length)}, from ${this.#from} to ${this.#from + slice.length - 1}.`
+            ? ` Here are ${slice.length} of ${counted(tokens.length)}, from ${from} to ${from + slice.length - 1}.`
             : null,
         ),
         new RowAnswer(),
@@ -238,16 +225,10 @@ function dye(word, level, theme, palette) {
   word.style.color = ink;
 }
 
-/** @param {Token} token @param {number} index */
-const nameOf = (token, index) => `token ${index}, ${spoken(token)}`;
-
 /** @param {KeyboardEvent} event */
 function walk(event) {
-  const right = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!right) return;
-  event.preventDefault();
-  const line = /** @type {HTMLElement} */ (event.currentTarget);
-  const by = line.dir === 'rtl' ? -right : right;
+  const by = arrow(event);
+  if (by === null) return;
   const { trace, view } = get();
   if (trace.value && ofTwoTexts(trace.value, view)) choose({ key: (view.key ?? 0) + by });
   else letAsk((view.query ?? 0) + by);

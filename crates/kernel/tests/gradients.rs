@@ -1,10 +1,13 @@
 //! The gradients: the f64 reference against finite differences, the fast path against the reference, on every
 //! instruction set of this machine.
 
+mod common;
+
 use attnscope_kernel::{
     Bias, Element, Gradients, Isa, KeyPadding, Knockout, Mask, Params, RelativeBias, Segments, View, Window, backward,
     bf16, f16, forward, reference,
 };
+use common::{normal, worst};
 use proptest::prelude::*;
 
 /// One operation and the gradient of its output, owned.
@@ -57,18 +60,6 @@ impl<T: Element> Case<T> {
         let out = View::new(&done.out, self.out_shape()).unwrap();
         backward(q, k, v, out, &done.lse, self.d_out(), &self.params, isa).unwrap()
     }
-}
-
-/// Numbers that look normal, the same for the same seed.
-fn normal(seed: u64, len: usize, spread: f32) -> Vec<f32> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut uniform = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as f32 / (1u64 << 24) as f32
-    };
-    (0..len).map(|_| ((0..6).map(|_| uniform()).sum::<f32>() - 3.0) * 1.41 * spread).collect()
 }
 
 /// Sizes and a seed; every option on or off, with every other.
@@ -208,13 +199,6 @@ fn named<F>(d: &Gradients<F>) -> Vec<(&'static str, &[F])> {
     all.extend(d.d_bias.as_deref().map(|d| ("d_bias", d)));
     all.extend(d.d_sinks.as_deref().map(|d| ("d_sinks", d)));
     all
-}
-
-/// The largest difference, where NaN is the largest of all.
-fn worst(got: &[f32], want: &[f64]) -> f64 {
-    assert_eq!(got.len(), want.len());
-    let differences = got.iter().zip(want).map(|(g, w)| (f64::from(*g) - w).abs());
-    differences.fold(0.0, |worst, d| if worst.is_nan() || d <= worst { worst } else { d })
 }
 
 /// At most twice a plain f32 implementation's error, plus 4 eps times the sum of the absolute terms.

@@ -6,7 +6,7 @@ mod common;
 
 use attnscope_kernel::{
     Element, Forward, Gradients, Isa, KvCache, Observe, Params, Recall, Rectangle, View, Window, backward, bf16, f16,
-    forward, forward_into, forward_observed, forward_shared_prefix, forward_to,
+    forward, forward_into, forward_observed, forward_shared_prefix,
 };
 use common::{Case, case_of, normal};
 use proptest::prelude::*;
@@ -83,10 +83,15 @@ fn wide_bits(x: &[f64]) -> Vec<u64> {
     x.iter().map(|x| x.to_bits()).collect()
 }
 
-fn of_forward<O: Element>(done: &Forward<O>) -> (Vec<u32>, Vec<u64>) {
-    let mut wide = vec![0.0; done.out.len()];
-    O::widen(&done.out, &mut wide);
-    (bits(&wide), wide_bits(&done.lse))
+/// The bits of stored numbers, made f32, which loses none of them.
+fn stored_bits<T: Element>(x: &[T]) -> Vec<u32> {
+    let mut wide = vec![0.0; x.len()];
+    T::widen(x, &mut wide);
+    bits(&wide)
+}
+
+fn of_forward(done: &Forward) -> (Vec<u32>, Vec<u64>) {
+    (bits(&done.out), wide_bits(&done.lse))
 }
 
 fn of_gradients(d: &Gradients) -> Vec<Vec<u32>> {
@@ -131,14 +136,22 @@ fn same<T: Element, R: PartialEq + std::fmt::Debug>(
     Ok(())
 }
 
-/// Memory of the caller's that held poison is written whole, with what was found before, and nothing beside it.
-fn written<T: Element>(found: &Forward, [q, k, v]: [View<T>; 3], params: &Params, isa: Isa) {
-    let (len, mut out) = (found.out.len(), poison::<f32>(found.out.len() + 2 * MARGIN));
-    let untouched = bits(&out);
+/// Memory of the caller's that held poison is written whole, with what was found before, rounded to the type of that memory,
+/// and nothing beside it.
+fn written<T: Element, O: Element>(found: &Forward, [q, k, v]: [View<T>; 3], params: &Params, isa: Isa) {
+    let (len, mut out) = (found.out.len(), poison::<O>(found.out.len() + 2 * MARGIN));
+    let untouched = stored_bits(&out);
     let (lse, _) = forward_into(q, k, v, params, isa, Observe::default(), &mut out[MARGIN..][..len]).unwrap();
-    let (out, inner) = (bits(&out), MARGIN..MARGIN + len);
-    assert_eq!(of_forward(found), (out[inner.clone()].to_vec(), wide_bits(&lse)));
+    let (out, inner) = (stored_bits(&out), MARGIN..MARGIN + len);
+    let want = (stored_bits(&stored::<O>(&found.out)), wide_bits(&found.lse));
+    assert_eq!(want, (out[inner.clone()].to_vec(), wide_bits(&lse)), "{} on {}", O::NAME, isa.name());
     assert_eq!((&out[..inner.start], &out[inner.end..]), (&untouched[..inner.start], &untouched[inner.end..]));
+}
+
+fn written_in_every_type<T: Element>(found: &Forward, views: [View<T>; 3], params: &Params, isa: Isa) {
+    written::<T, f32>(found, views, params, isa);
+    written::<T, f16>(found, views, params, isa);
+    written::<T, bf16>(found, views, params, isa);
 }
 
 /// Everything that one forward pass and questions to it give.
@@ -148,8 +161,7 @@ fn forwards<T: Element>(
     isa: Isa,
 ) -> impl PartialEq + std::fmt::Debug + use<T> {
     let plain = forward(q, k, v, params, isa).unwrap();
-    let narrow: Forward<bf16> = forward_to(q, k, v, params, isa).unwrap();
-    written(&plain, [q, k, v], params, isa);
+    written_in_every_type(&plain, [q, k, v], params, isa);
     let observe = Observe { rows: true, map: Some(3) };
     let (watched, seen) = forward_observed::<T, f32>(q, k, v, params, isa, observe).unwrap();
     let (rows, map) = (seen.rows.unwrap(), seen.map.unwrap());
@@ -166,24 +178,30 @@ fn forwards<T: Element>(
     let pooled = recall.pooled(0, last, &whole).unwrap();
     let asked = [&tile.scores, &tile.weights, &column.weights].map(|x| wide_bits(x));
     (
-        (of_forward(&plain), of_forward(&narrow), of_forward(&watched)),
+        (of_forward(&plain), of_forward(&watched)),
         (rows, bits(&map.mean), bits(&map.max), map.visible),
         (asked, bits(&pooled.mean), bits(&pooled.max), pooled.hidden),
     )
 }
 
-/// The gradients, with everything that came back among poison as well: in f32, and d_out as `T`.
-fn gradients<T: Element>(case: &Case, [q, k, v]: [View<T>; 3], layout: Option<Layout>, isa: Isa) -> Vec<Vec<u32>> {
+/// The gradients, with everything that came back, out in f32 and d_out as `T`, among poison as well where layouts for it are
+/// given.
+fn gradients<T: Element>(
+    case: &Case,
+    [q, k, v]: [View<T>; 3],
+    layouts: Option<[Layout; 2]>,
+    isa: Isa,
+) -> Vec<Vec<u32>> {
     let [batch, q_len, q_heads, _] = case.q_shape;
     let shape = [batch, q_len, q_heads, case.v_shape[3]];
     let params = Params { knockouts: Vec::new(), ..case.params.clone() };
     let done = forward(q, k, v, &params, isa).unwrap();
     let d_out = stored::<T>(&normal(77, done.out.len(), 1.0));
-    let Some(layout) = layout else {
+    let Some([of_out, of_d_out]) = layouts else {
         let (out, d_out) = (View::new(&done.out, shape).unwrap(), View::new(&d_out, shape).unwrap());
         return of_gradients(&backward(q, k, v, out, &done.lse, d_out, &params, isa).unwrap());
     };
-    let (out, d_out) = (Guarded::new(&done.out, shape, layout), Guarded::new(&d_out, shape, layout));
+    let (out, d_out) = (Guarded::new(&done.out, shape, of_out), Guarded::new(&d_out, shape, of_d_out));
     let mut lse = vec![f64::NAN; done.lse.len() + 2 * MARGIN];
     lse[MARGIN..][..done.lse.len()].copy_from_slice(&done.lse);
     let lse = &lse[MARGIN..][..done.lse.len()];
@@ -247,7 +265,7 @@ proptest! {
         fn run<T: Element>(case: &Case, views: [View<T>; 3], isa: Isa) -> impl PartialEq + std::fmt::Debug + use<T> {
             let [q, k, v] = views;
             let done = forward(q, k, v, &case.params, isa).unwrap();
-            written(&done, views, &case.params, isa);
+            written_in_every_type(&done, views, &case.params, isa);
             of_forward(&done)
         }
         same::<f32, _>(&case, layouts, |views, isa| run(&case, views, isa))?;
@@ -272,18 +290,22 @@ proptest! {
     }
 
     #[test]
-    fn gradients_too(case in case_of(1..90, 1..330), layouts in prop::array::uniform3(layout())) {
-        fn run<T: Element>(case: &Case, layouts: [Layout; 3]) -> Result<(), TestCaseError> {
+    fn gradients_too(
+        case in case_of(1..90, 1..330),
+        layouts in prop::array::uniform3(layout()),
+        back in prop::array::uniform2(layout()),
+    ) {
+        fn run<T: Element>(case: &Case, layouts: [Layout; 3], back: [Layout; 2]) -> Result<(), TestCaseError> {
             let both = Both::<T>::new(case, layouts);
             for isa in Isa::all() {
                 let plain = gradients(case, both.plain(), None, isa);
-                prop_assert!(plain == gradients(case, both.guarded(), Some(layouts[0]), isa), "{}", isa.name());
+                prop_assert!(plain == gradients(case, both.guarded(), Some(back), isa), "{}", isa.name());
             }
             Ok(())
         }
-        run::<f32>(&case, layouts)?;
-        run::<f16>(&case, layouts)?;
-        run::<bf16>(&case, layouts)?;
+        run::<f32>(&case, layouts, back)?;
+        run::<f16>(&case, layouts, back)?;
+        run::<bf16>(&case, layouts, back)?;
     }
 
     #[test]
@@ -334,7 +356,12 @@ fn tuned_sizes_and_their_neighbours() {
             let both = Both::<f32>::new(&case, layouts);
             for isa in Isa::all() {
                 let plain = gradients(&case, both.plain(), None, isa);
-                assert_eq!(plain, gradients(&case, both.guarded(), Some(layouts[1]), isa), "{}", isa.name());
+                assert_eq!(
+                    plain,
+                    gradients(&case, both.guarded(), Some([layouts[1], layouts[2]]), isa),
+                    "{}",
+                    isa.name()
+                );
             }
         }
     }

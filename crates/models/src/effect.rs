@@ -238,9 +238,14 @@ impl Outcome {
     /// `hidden` is (len, hidden).
     fn of(model: &Model, hidden: &Tensor, at: usize) -> Result<Self> {
         // Of the whole vocabulary at one position alone.
-        let logits = model.family.logits(&hidden.narrow(0, at, 1)?)?;
-        let logits = logits.map(|logits: Tensor| logits.flatten_all()?.to_vec1::<f32>()).transpose()?;
-        Ok(Self { vectors: hidden.to_vec2()?, words: logits.map(|logits| (log_softmax(&logits), logits)) })
+        let words = match model.family.head() {
+            None => None,
+            Some(head) => {
+                let logits: Vec<f32> = head.logits(&hidden.narrow(0, at, 1)?)?.flatten_all()?.to_vec1()?;
+                Some((log_softmax(&logits), logits))
+            }
+        };
+        Ok(Self { vectors: hidden.to_vec2()?, words })
     }
 }
 

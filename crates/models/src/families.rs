@@ -27,7 +27,6 @@ mod smollm3;
 mod t5;
 mod table;
 
-use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
 use candle_nn::{LayerNorm, Module};
 
@@ -39,7 +38,7 @@ use crate::weights::Weights;
 
 pub(crate) use activation::Activation;
 pub(crate) use decoder_keys::Head;
-pub(crate) use output::{Frozen, Norm, Output, Unembedding, doubles};
+pub(crate) use output::{Frozen, LanguageHead, Norm, Output, Unembedding, doubles};
 pub(crate) use table::{Build, gguf_architectures, model_types};
 pub use table::{Entry, FAMILIES};
 
@@ -73,6 +72,14 @@ pub(crate) fn check_heads(q_heads: usize, kv_heads: usize, head_dim: usize) -> R
     Ok(())
 }
 
+/// The length of each vector of `heads` heads that share `hidden` evenly.
+pub(crate) fn even_heads(hidden: usize, heads: usize) -> Result<usize, String> {
+    match hidden.checked_rem(heads) {
+        Some(0) => Ok(hidden / heads),
+        _ => Err(format!("its configuration says {heads} heads in a hidden size of {hidden}, which do not divide")),
+    }
+}
+
 /// A model of some family, ready to run.
 pub(crate) trait Family: Send + Sync {
     /// Its sizes.
@@ -81,19 +88,22 @@ pub(crate) trait Family: Send + Sync {
     /// Reads tokens, which follow whatever the run's cache holds. The answer is (len, hidden), after the final norm.
     fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor>;
 
-    /// (n, hidden) -> (n, vocab); none for a model without a language head.
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>>;
+    /// What makes scores of tokens of the last vectors; none for a model without a language head.
+    fn head(&self) -> Option<LanguageHead<'_>>;
 
-    /// Through what the heads of an attention go back into the stream; none where it has no such attention.
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>>;
+    /// Through what the heads of a layer's attention on its own text go back into the stream; none where there is no such
+    /// layer.
+    fn output(&self, layer: usize) -> Option<Output<'_>>;
 
-    /// The norm between the last state and what [`Family::logits`] reads; none where every state has passed one.
+    /// The norm between the last state and what [`Family::head`] reads; none where every state has passed one.
     fn last_norm(&self) -> Option<Norm<'_>> {
         None
     }
 
     /// How the last vectors become logits, where each part of the last state adds its own to them; else why not.
-    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str>;
+    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
+        LanguageHead::unembedding(self.head())
+    }
 
     /// How many token types it knows: 1 where it does not tell sentences apart.
     fn types(&self) -> usize {
@@ -113,6 +123,12 @@ pub(crate) trait Encoder {
 
     /// The id with which every text of the decoder begins.
     fn start(&self) -> u32;
+
+    /// As [`Family::output`], of its own layers.
+    fn output(&self, layer: usize) -> Option<Output<'_>>;
+
+    /// As [`Family::output`], of the decoder's attention to what this half read.
+    fn cross_output(&self, layer: usize) -> Option<Output<'_>>;
 
     /// Its number of layers.
     fn layers(&self) -> usize;

@@ -380,7 +380,7 @@ impl Model {
         let mut go = || -> Result<Vec<f32>> {
             let hidden = self.hidden(ids, run)?;
             let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
-            Ok(self.family.logits(&last)?.ok_or_else(headless)?.flatten_all()?.to_vec1()?)
+            Ok(self.family.head().ok_or_else(headless)?.logits(&last)?.flatten_all()?.to_vec1()?)
         };
         if ids.len() <= FEW { awake(go) } else { go() }
     }
@@ -393,8 +393,7 @@ impl Model {
         if self.shape().causal {
             return Ok(());
         }
-        let hidden = self.hidden(&[self.tokenizer.padding()], &mut Run::keeping(Keep::Nothing))?;
-        let instead = match (self.family.logits(&hidden)?, self.tokenizer.mask()) {
+        let instead = match (self.family.head(), self.tokenizer.mask()) {
             (Some(_), Some(mask)) => {
                 format!("it names masked words: `lens` says what it reads at the {mask} of a text")
             }
@@ -413,10 +412,11 @@ impl Model {
     /// # Errors
     /// If the model has no head for that.
     pub fn logits(&self, hidden: &Tensor) -> Result<Tensor> {
-        self.family.logits(hidden)?.ok_or_else(|| {
+        let head = self.family.head().ok_or_else(|| {
             let name = &self.name;
             Error::Text(format!("{name} has no head that names words: it gives the vectors of its last layer only"))
-        })
+        })?;
+        head.logits(hidden)
     }
 }
 

@@ -102,8 +102,7 @@ impl Model {
         let (types, real) = (types.clone(), real.clone());
         let memory = self.encode(ids, &mut Run { progress, types, real, ..Run::keeping(Keep::Nothing) })?;
         let mut ids: Vec<u32> = self.family.encoder().map(|encoder| encoder.start()).into_iter().collect();
-        let probe = memory.hidden().narrow(0, 0, 1)?;
-        if self.family.logits(&probe)?.is_none() {
+        if self.family.head().is_none() {
             return Ok(ids);
         }
         let done = self.family.encoder().map_or(0, |encoder| encoder.layers());

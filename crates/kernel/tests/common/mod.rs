@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use attnscope_kernel::{Bias, KeyPadding, Knockout, Mask, Params, RelativeBias, Segments, View, Window};
+use attnscope_kernel::reference::{self, Reference};
+use attnscope_kernel::{Bias, Forward, Isa, KeyPadding, Knockout, Params, RelativeBias, Segments, View, Window};
 use proptest::prelude::*;
 
 /// One operation's data, owned.
@@ -105,32 +106,118 @@ pub(crate) fn case_of(q_len: Range<usize>, kv_len: Range<usize>) -> impl Strateg
     )
 }
 
+/// What a case must give.
+pub(crate) struct Wanted {
+    reference: Reference,
+    /// Of an output.
+    error: f64,
+}
+
+impl Wanted {
+    /// At most twice a plain f32 implementation's error, plus 4 eps max|v|.
+    pub(crate) fn of(case: &Case) -> Self {
+        let (q, k, v) = case.views();
+        let reference = reference::attention(q, k, v, &case.params).unwrap();
+        let slack = 4.0 * f64::from(f32::EPSILON) * case.v.iter().fold(0.0, |m: f64, x| m.max(f64::from(x.abs())));
+        let error = 2.0 * plain_error(case, &reference.out) + slack;
+        Self { reference, error }
+    }
+
+    pub(crate) fn check(&self, isa: Isa, got: &Forward) -> Result<(), TestCaseError> {
+        let error = worst(&got.out, &self.reference.out);
+        prop_assert!(error <= self.error, "{}: out error {error:e}, allowed {:e}", isa.name(), self.error);
+        for (row, (got, want)) in got.lse.iter().zip(&self.reference.lse).enumerate() {
+            // Scores reach about 40 here; an f32 sum of products of that size is good to a few 1e-6.
+            let same = (got - want).abs() <= 1e-5 || (got.is_infinite() && got == want);
+            prop_assert!(same, "{}: lse of row {row}: {got} for {want}", isa.name());
+        }
+        Ok(())
+    }
+}
+
 /// The error of a plain f32 implementation on the same case: the yardstick. The largest over a few orders of summation
-/// along head_dim, because one order alone may be lucky when there are few rows.
-pub(crate) fn plain_error(case: &Case, want: &[f64]) -> f64 {
-    let ordered = |x: &[f32], order: &[usize]| -> Vec<f32> {
-        x.chunks(order.len()).flat_map(|row| order.iter().map(|t| row[*t])).collect()
+/// along head_dim, with the scale on the queries or on the products, because one alone may be lucky; over more of them where
+/// there are few rows to be unlucky in.
+fn plain_error(case: &Case, want: &[f64]) -> f64 {
+    let ordered = |x: &[f32], order: &[usize], scale: f32| -> Vec<f32> {
+        x.chunks(order.len()).flat_map(|row| order.iter().map(|t| row[*t] * scale)).collect()
     };
-    let dim = case.q_shape[3];
+    let (dim, rows) = (case.q_shape[3], case.q_shape[..3].iter().product::<usize>());
+    let turns = (256 / rows).clamp(4, 32);
     let error = |turn: usize| {
         let mut order: Vec<usize> = (0..dim).collect();
-        order.rotate_left(turn * dim / 4);
+        order.rotate_left(turn * dim / turns);
         if turn % 2 == 1 {
             order.reverse();
         }
-        let (q, k) = (ordered(&case.q, &order), ordered(&case.k, &order));
-        worst(&plain_f32(&Case { q, k, ..case.clone() }), want)
+        let (before, after) = if turn % 4 < 2 { (1.0, case.params.scale) } else { (case.params.scale, 1.0) };
+        let params = Params { scale: after, ..case.params.clone() };
+        let (q, k) = (ordered(&case.q, &order, before), ordered(&case.k, &order, 1.0));
+        worst(&plain_f32(&Case { q, k, params, ..case.clone() }), want)
     };
-    (0..4).map(error).fold(0.0, f64::max)
+    let error = (0..turns).map(error).fold(0.0, f64::max);
+    // It shares nothing with the reference, which shares masks and biases with the fast path: were one of these wrong, this
+    // alone would tell.
+    assert!(error < 1e-3, "the reference is {error:e} off a plain implementation");
+    error
+}
+
+/// The queries and the keys of the packed text in which a query stands; of everything where nothing is packed.
+fn text_of(case: &Case, query: usize) -> [Range<usize>; 2] {
+    let Some(segments) = &case.params.segments else { return [0..case.q_shape[1], 0..case.k_shape[1]] };
+    let (q, kv) = segments.ends();
+    let texts = q.windows(2).zip(kv.windows(2)).map(|(q, kv)| [q[0]..q[1], kv[0]..kv[1]]);
+    texts.into_iter().find(|[queries, _]| queries.contains(&query)).unwrap()
+}
+
+/// The key position at which a query stands: the last of its text at the last key of its text.
+pub(crate) fn position(case: &Case, query: usize) -> i64 {
+    let [queries, keys] = text_of(case, query);
+    keys.end as i64 - 1 - (queries.end - 1 - query) as i64
+}
+
+/// Why a cell (batch, head, query, key) is hidden, by what each parameter says that it hides.
+pub(crate) fn hidden(case: &Case, (batch, head, query, key): (usize, usize, usize, usize)) -> Option<&'static str> {
+    let (params, kv_len) = (&case.params, case.k_shape[1]);
+    let ahead = key as i64 - position(case, query);
+    let far = |window: Window| ahead < -(window.left as i64) || ahead > window.right as i64;
+    let cut = |rule: &Knockout| {
+        [(rule.head, head), (rule.query, query), (rule.key, key)].iter().all(|(of, at)| of.is_none_or(|of| of == *at))
+    };
+    if !text_of(case, query)[1].contains(&key) {
+        Some("other_segment")
+    } else if params.key_padding.as_ref().is_some_and(|padding| !padding.real()[batch * kv_len + key]) {
+        Some("padding")
+    } else if params.causal && ahead > 0 {
+        Some("future")
+    } else if params.window.is_some_and(far) {
+        Some("outside_window")
+    } else {
+        params.knockouts.iter().any(cut).then_some("knocked_out")
+    }
+}
+
+/// What is added to a score of a head for a key `ahead` of the query's position: ALiBi's slope on the distance, and T5's number
+/// for the bucket of the distance. Its buckets, of which there are 8 up to a distance of 32 in [`case_of`], begin at the
+/// distances that transformers has.
+fn by_distance(params: &Params, head: usize, ahead: i64) -> f32 {
+    let alibi = params.alibi_slopes.as_ref().map_or(0.0, |slopes| -slopes[head] * ahead.abs() as f32);
+    let Some(relative) = &params.relative_bias else { return alibi };
+    let (buckets, _, both) = relative.buckets();
+    let (distance, first, begins): (_, _, &[i64]) = match both {
+        true => (ahead.abs(), if ahead > 0 { 4 } else { 0 }, &[1, 2, 8]),
+        false => ((-ahead).max(0), 0, &[1, 2, 3, 4, 7, 12, 20]),
+    };
+    let bucket = first + begins.iter().filter(|begin| **begin <= distance).count();
+    alibi + relative.table()[bucket * (relative.table().len() / buckets) + head]
 }
 
 /// What a plain f32 implementation makes of a case.
-pub(crate) fn plain_f32(case: &Case) -> Vec<f32> {
+fn plain_f32(case: &Case) -> Vec<f32> {
     let (q, k, v) = case.views();
     let [batch, q_len, q_heads, _] = case.q_shape;
     let group = q_heads / case.k_shape[2];
     let params = &case.params;
-    let mask = Mask::new(params, q_len, case.k_shape[1]);
     let mut out = Vec::new();
     for b in 0..batch {
         for i in 0..q_len {
@@ -138,17 +225,17 @@ pub(crate) fn plain_f32(case: &Case) -> Vec<f32> {
                 let score = |j: usize| {
                     let dot = q.row(b, i, h).iter().zip(k.row(b, j, h / group)).map(|(a, b)| a * b).sum::<f32>();
                     let scaled = dot * params.scale;
-                    let ahead = j as i64 - mask.position(i);
+                    let ahead = j as i64 - position(case, i);
                     let bias = params.bias.as_ref().map_or(0.0, |bias| {
                         let [batches, heads, q_len, kv_len] = bias.shape();
                         bias.data()[(((b % batches) * heads + h % heads) * q_len + i) * kv_len + j]
                     });
                     params.softcap.map_or(scaled, |cap| cap * (scaled / cap).tanh())
-                        + params.alibi(h, ahead)
-                        + params.relative(h, ahead)
+                        + by_distance(params, h, ahead)
                         + bias
                 };
-                let visible: Vec<usize> = mask.visible(b, h, i, 0..case.k_shape[1]).collect();
+                let visible: Vec<usize> =
+                    (0..case.k_shape[1]).filter(|j| hidden(case, (b, h, i, *j)).is_none()).collect();
                 let scores: Vec<f32> = visible.iter().map(|j| score(*j)).collect();
                 let sink = params.sinks.as_ref().map_or(f32::NEG_INFINITY, |sinks| sinks[h]);
                 let max = scores.iter().copied().fold(sink, f32::max);

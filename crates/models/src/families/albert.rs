@@ -11,7 +11,7 @@ use super::embedding::{self, Embedding, in_order};
 use super::keys::Keys;
 use super::parts::{Widths, WordHead, WordHeadNames};
 use super::post_norm::{self, Block};
-use super::{Activation, Build, Family, Output, Unembedding, check_eps, check_sizes, linear, prefix};
+use super::{Activation, Build, Family, LanguageHead, Output, check_eps, check_sizes, linear, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::linear::Linear;
@@ -175,17 +175,12 @@ impl Family for Albert {
         Ok(x)
     }
 
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        self.head.as_ref().map(|head| head.logits(hidden)).transpose()
+    fn head(&self) -> Option<LanguageHead<'_>> {
+        self.head.as_ref().map(LanguageHead::Words)
     }
 
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
-        let there = kind == SiteKind::SelfAttention && layer < self.shape().layers;
-        there.then(|| self.block(layer).output())
-    }
-
-    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
-        Unembedding::bent(&self.head)
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        (layer < self.shape().layers).then(|| self.block(layer).output())
     }
 
     fn types(&self) -> usize {

@@ -12,7 +12,8 @@ use super::output::NORMED;
 use super::parts::{Attention, Widths, speaking_head};
 use super::post_norm::{Net, Sizes};
 use super::{
-    Activation, Build, Encoder, Family, Head, Output, Unembedding, check_sizes, language_head, layer_norm, prefix,
+    Activation, Build, Encoder, Family, Head, LanguageHead, Output, Unembedding, check_sizes, language_head,
+    layer_norm, prefix,
 };
 use crate::attend::Run;
 use crate::error::Result;
@@ -212,17 +213,12 @@ impl Family for Bart {
         Ok(x)
     }
 
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        self.head.as_ref().map(|head| Ok(head.forward(hidden)?)).transpose()
+    fn head(&self) -> Option<LanguageHead<'_>> {
+        self.head.as_ref().map(LanguageHead::plain)
     }
 
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
-        let stack = if kind == SiteKind::Encoder { &self.encoder } else { &self.decoder };
-        let block = stack.blocks.get(layer)?;
-        match kind {
-            SiteKind::Cross => block.cross.as_ref().map(|(cross, _)| cross.output()),
-            _ => Some(block.attention.output()),
-        }
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        self.decoder.blocks.get(layer).map(|block| block.attention.output())
     }
 
     fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
@@ -242,6 +238,14 @@ impl Encoder for Bart {
             run.passed(layer + 1, self.layers())?;
         }
         Ok(x)
+    }
+
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        self.encoder.blocks.get(layer).map(|block| block.attention.output())
+    }
+
+    fn cross_output(&self, layer: usize) -> Option<Output<'_>> {
+        self.decoder.blocks.get(layer)?.cross.as_ref().map(|(cross, _)| cross.output())
     }
 
     fn start(&self) -> u32 {

@@ -9,7 +9,7 @@ use super::embedding::{self, Embedding, in_order};
 use super::keys::Keys;
 use super::parts::{Widths, WordHead, WordHeadNames};
 use super::post_norm::{self, Block};
-use super::{Activation, Build, Family, Output, Unembedding, check_eps, check_sizes, prefix};
+use super::{Activation, Build, Family, LanguageHead, Output, check_eps, check_sizes, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -128,16 +128,12 @@ impl Family for Bert {
         through(&self.blocks, x, run)
     }
 
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        self.head.as_ref().map(|head| head.logits(hidden)).transpose()
+    fn head(&self) -> Option<LanguageHead<'_>> {
+        self.head.as_ref().map(LanguageHead::Words)
     }
 
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
-        self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention).map(Block::output)
-    }
-
-    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
-        Unembedding::bent(&self.head)
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        self.blocks.get(layer).map(Block::output)
     }
 
     fn types(&self) -> usize {

@@ -1,6 +1,5 @@
 //! DistilBERT: BERT with half its layers and without token types. (Sanh et al. 2019)
 
-use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
 use serde_json::Value;
 
@@ -9,7 +8,7 @@ use super::embedding::{self, Embedding, in_order};
 use super::keys::Keys;
 use super::parts::{Widths, WordHead, WordHeadNames};
 use super::post_norm::{self, Block};
-use super::{Activation, Build, Family, Output, Unembedding, check_sizes, prefix};
+use super::{Activation, Build, Family, LanguageHead, Output, check_sizes, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -99,15 +98,11 @@ impl Family for DistilBert {
         through(&self.blocks, self.embedding.of(ids, &in_order(ids.len()), run)?, run)
     }
 
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        self.head.as_ref().map(|head| head.logits(hidden)).transpose()
+    fn head(&self) -> Option<LanguageHead<'_>> {
+        self.head.as_ref().map(LanguageHead::Words)
     }
 
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
-        self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention).map(Block::output)
-    }
-
-    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
-        Unembedding::bent(&self.head)
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        self.blocks.get(layer).map(Block::output)
     }
 }

@@ -2,7 +2,6 @@
 //! scores and logits softly; Gemma 3 normalises queries and keys, and turns them on another base where there is a window.
 //! (Gemma team 2024, 2025)
 
-use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::Tensor;
 use candle_nn::{Module, ops};
@@ -14,7 +13,8 @@ use super::keys::Keys;
 use super::layers::{Layers, Windows};
 use super::rotary::{Rotary, Usual};
 use super::{
-    Build, Family, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, language_head, linear, prefix,
+    Build, Family, LanguageHead, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, language_head,
+    linear, prefix,
 };
 use crate::attend::Run;
 use crate::error::Result;
@@ -357,25 +357,17 @@ impl Family for Gemma {
         Ok(ops::rms_norm(&x, &self.norm, eps)?)
     }
 
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        let Some(head) = &self.head else { return Ok(None) };
-        let logits = head.forward(hidden)?;
-        Ok(Some(match self.config.logit_softcap {
-            Some(cap) => ((logits / cap)?.tanh()? * cap)?,
-            None => logits,
-        }))
+    fn head(&self) -> Option<LanguageHead<'_>> {
+        let layer = self.head.as_ref()?;
+        Some(LanguageHead::Linear(Unembedding { layer, scale: 1.0, softcap: self.config.logit_softcap }))
     }
 
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
-        let block = self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention)?;
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        let block = self.blocks.get(layer)?;
         Some(Output { layer: &block.o, after: Some(Norm::Rms(&block.after_attention, self.config.eps)) })
     }
 
     fn last_norm(&self) -> Option<Norm<'_>> {
         Some(Norm::Rms(&self.norm, self.config.eps))
-    }
-
-    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
-        Ok(Unembedding { softcap: self.config.logit_softcap, ..Unembedding::plain(&self.head)? })
     }
 }

@@ -1,7 +1,6 @@
 //! GPT-2: pre-norm blocks with LayerNorm, learned positions and GELU, biases everywhere; DistilGPT-2 is the same with
 //! fewer blocks. (Radford et al. 2019)
 
-use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
 use candle_nn::{LayerNorm, Module};
@@ -10,7 +9,9 @@ use serde_json::{Value, json};
 use super::activation::Activation;
 use super::decoder_keys::Head;
 use super::keys::Keys;
-use super::{Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, language_head, layer_norm, prefix};
+use super::{
+    Build, Family, LanguageHead, Norm, Output, check_eps, check_sizes, even_heads, language_head, layer_norm, prefix,
+};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::gguf::{self, Header, Names, Stored};
@@ -98,10 +99,8 @@ impl Config {
         check_sizes(&sizes)?;
         check_sizes(&[("feed-forward size", ffn)])?;
         check_eps(config.eps)?;
-        match hidden.checked_rem(heads) {
-            Some(0) => Ok(config),
-            _ => Err(format!("its configuration says {heads} heads in a hidden size of {hidden}, which do not divide")),
-        }
+        even_heads(hidden, heads)?;
+        Ok(config)
     }
 }
 
@@ -197,20 +196,15 @@ impl Family for Gpt2 {
         Ok(self.norm.forward(&x)?)
     }
 
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        Ok(self.head.as_ref().map(|head| head.forward(hidden)).transpose()?)
+    fn head(&self) -> Option<LanguageHead<'_>> {
+        self.head.as_ref().map(LanguageHead::plain)
     }
 
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
-        let block = self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention)?;
-        Some(Output::plain(&block.o))
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        self.blocks.get(layer).map(|block| Output::plain(&block.o))
     }
 
     fn last_norm(&self) -> Option<Norm<'_>> {
         Some(Norm::Layer(&self.norm))
-    }
-
-    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
-        Unembedding::plain(&self.head)
     }
 }

@@ -1,7 +1,6 @@
 //! GPT-NeoX and Pythia: blocks in which attention and feed-forward layer read the same vectors side by side, and a part of
 //! each head turns. (Black et al. 2022; Biderman et al. 2023)
 
-use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::{Device, Tensor};
 use candle_nn::{LayerNorm, Module};
@@ -12,7 +11,8 @@ use super::decoder_keys::Head;
 use super::keys::Keys;
 use super::rotary::{Rotary, Usual};
 use super::{
-    Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, heads, language_head, layer_norm, linear, prefix,
+    Build, Family, LanguageHead, Norm, Output, check_eps, check_sizes, even_heads, heads, language_head, layer_norm,
+    linear, prefix,
 };
 use crate::attend::Run;
 use crate::error::Result;
@@ -57,15 +57,10 @@ impl Config {
         ];
         check_sizes(&sizes)?;
         let [(_, vocab), _, (_, layers), (_, context), (_, ffn)] = sizes;
-        if hidden.checked_rem(heads) != Some(0) {
-            return Err(format!(
-                "its configuration says {heads} heads in a hidden size of {hidden}, which do not divide"
-            ));
-        }
         let usual = Usual {
             theta: ("rotary_emb_base", 10_000.0),
             partial: Some(("rotary_pct", 0.25)),
-            ..Usual::for_head_dim(hidden / heads)
+            ..Usual::for_head_dim(even_heads(hidden, heads)?)
         };
         let eps = keys.number_or("layer_norm_eps", 1e-5)?;
         check_eps(eps)?;
@@ -188,20 +183,15 @@ impl Family for GptNeoX {
         Ok(self.norm.forward(&x)?)
     }
 
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        Ok(self.head.as_ref().map(|head| head.forward(hidden)).transpose()?)
+    fn head(&self) -> Option<LanguageHead<'_>> {
+        self.head.as_ref().map(LanguageHead::plain)
     }
 
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
-        let block = self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention)?;
-        Some(Output::plain(&block.o))
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        self.blocks.get(layer).map(|block| Output::plain(&block.o))
     }
 
     fn last_norm(&self) -> Option<Norm<'_>> {
         Some(Norm::Layer(&self.norm))
-    }
-
-    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
-        Unembedding::plain(&self.head)
     }
 }

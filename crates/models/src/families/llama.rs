@@ -1,7 +1,6 @@
 //! Llama: pre-norm blocks with RMSNorm, rotary embedding, grouped-query attention and a gated feed-forward layer.
 //! (Touvron et al. 2023) Mistral, Qwen2, Qwen3, SmolLM3 and Phi-3 are the same with other options of [`Config`].
 
-use attnscope_inspect::SiteKind;
 use attnscope_kernel::Params;
 use candle_core::Tensor;
 use candle_nn::{Module, ops};
@@ -13,7 +12,7 @@ use super::keys::Keys;
 use super::layers::{Layers, Windows};
 use super::rotary::{Rotary, Usual};
 use super::{
-    Build, Family, Norm, Output, Unembedding, check_eps, check_heads, check_sizes, heads, in_pieces, language_head,
+    Build, Family, LanguageHead, Norm, Output, check_eps, check_heads, check_sizes, heads, in_pieces, language_head,
     linear, prefix,
 };
 use crate::attend::Run;
@@ -304,20 +303,15 @@ impl Family for Llama {
         Ok(ops::rms_norm(&x, &self.norm, eps)?)
     }
 
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        Ok(self.head.as_ref().map(|head| head.forward(hidden)).transpose()?)
+    fn head(&self) -> Option<LanguageHead<'_>> {
+        self.head.as_ref().map(LanguageHead::plain)
     }
 
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
-        let block = self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention)?;
-        Some(Output::plain(&block.o))
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        self.blocks.get(layer).map(|block| Output::plain(&block.o))
     }
 
     fn last_norm(&self) -> Option<Norm<'_>> {
         Some(Norm::Rms(&self.norm, self.config.norm_eps))
-    }
-
-    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
-        Unembedding::plain(&self.head)
     }
 }

@@ -1,7 +1,6 @@
 //! ModernBERT: an encoder with pre-norm blocks, rotary positions and a gated feed-forward net. Most layers see a window
 //! around each token only; those turn with a base of their own. (Warner et al. 2024)
 
-use attnscope_inspect::SiteKind;
 use attnscope_kernel::{Params, Window};
 use candle_core::{Device, Tensor};
 use candle_nn::{LayerNorm, Module};
@@ -9,9 +8,11 @@ use serde_json::Value;
 
 use super::embedding::in_order;
 use super::keys::Keys;
-use super::parts::Widths;
+use super::parts::WordHead;
 use super::rotary::{Rotary, Usual};
-use super::{Activation, Build, Family, Norm, Output, Unembedding, check_eps, check_sizes, linear, prefix};
+use super::{
+    Activation, Build, Family, LanguageHead, Norm, Output, check_eps, check_sizes, even_heads, linear, prefix,
+};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::linear::Linear;
@@ -73,7 +74,7 @@ impl Config {
             ("context", context),
         ])?;
         check_eps(eps)?;
-        let head_dim = Widths::even(hidden, heads)?.head_dim;
+        let head_dim = even_heads(hidden, heads)?;
         Ok(Self {
             vocab,
             hidden,
@@ -138,7 +139,7 @@ struct ModernBert {
     embedding_norm: LayerNorm,
     blocks: Vec<Block>,
     norm: LayerNorm,
-    head: Option<Head>,
+    head: Option<WordHead>,
 }
 
 /// One block.
@@ -152,12 +153,6 @@ struct Block {
     /// What passes through the activation, then the gate: (2 ffn, hidden).
     up: Linear,
     down: Linear,
-}
-
-struct Head {
-    dense: Linear,
-    norm: LayerNorm,
-    words: Linear,
 }
 
 /// Reads a Hugging Face config.json.
@@ -185,8 +180,9 @@ fn load(config: Config, decoder_bias: bool, weights: &Weights) -> Result<Box<dyn
                 weights.unspoken("decoder.bias")?;
             }
             let bias = decoder_bias.then(|| weights.get("decoder.bias", &[vocab])).transpose()?;
-            Some(Head {
+            Some(WordHead {
                 dense: linear(weights, "head.dense", hidden, hidden, config.head_bias)?,
+                act: config.head_act,
                 norm: layer_norm(&config, weights, "head.norm")?,
                 words: Linear::new(names, bias),
             })
@@ -262,22 +258,15 @@ impl Family for ModernBert {
         Ok(self.norm.forward(&x)?)
     }
 
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        let Some(head) = &self.head else { return Ok(None) };
-        let h = head.norm.forward(&self.config.head_act.on(&head.dense.forward(hidden)?)?)?;
-        Ok(Some(head.words.forward(&h)?))
+    fn head(&self) -> Option<LanguageHead<'_>> {
+        self.head.as_ref().map(LanguageHead::Words)
     }
 
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
-        let block = self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention)?;
-        Some(Output::plain(&block.o))
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        self.blocks.get(layer).map(|block| Output::plain(&block.o))
     }
 
     fn last_norm(&self) -> Option<Norm<'_>> {
         Some(Norm::Layer(&self.norm))
-    }
-
-    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
-        Unembedding::bent(&self.head)
     }
 }

@@ -4,11 +4,12 @@
 use candle_core::Tensor;
 use candle_nn::{LayerNorm, Module, ops};
 
+use super::parts::WordHead;
 use crate::error::Result;
 use crate::linear::Linear;
 
 /// Said of models that end in no scores of tokens.
-pub(crate) const NO_HEAD: &str = "it has no language head";
+const NO_HEAD: &str = "it has no language head";
 /// Said of heads that name masked words.
 const BENT: &str =
     "its head that names words has an activation in it, so that no part of the last vector has a share of its own";
@@ -86,6 +87,38 @@ impl Frozen {
     }
 }
 
+/// What makes scores of tokens of the last vectors.
+#[derive(Clone, Copy)]
+pub(crate) enum LanguageHead<'a> {
+    /// A matrix, and what its scores pass.
+    Linear(Unembedding<'a>),
+    /// A layer of its own before the matrix: the head that names masked words.
+    Words(&'a WordHead),
+}
+
+impl<'a> LanguageHead<'a> {
+    /// One that is a matrix and nothing else.
+    pub(crate) fn plain(layer: &'a Linear) -> Self {
+        Self::Linear(Unembedding { layer, scale: 1.0, softcap: None })
+    }
+
+    /// (n, hidden) -> (n, vocab).
+    pub(crate) fn logits(self, hidden: &Tensor) -> Result<Tensor> {
+        match self {
+            Self::Linear(head) => head.logits(hidden),
+            Self::Words(head) => head.logits(hidden),
+        }
+    }
+
+    /// It as one in whose scores each part of the last vector has a share; else why it is none.
+    pub(crate) fn unembedding(head: Option<Self>) -> Result<Unembedding<'a>, &'static str> {
+        match head.ok_or(NO_HEAD)? {
+            Self::Linear(head) => Ok(head),
+            Self::Words(_) => Err(BENT),
+        }
+    }
+}
+
 /// How last vectors become logits: linear, but for a softcap.
 #[derive(Clone, Copy)]
 pub(crate) struct Unembedding<'a> {
@@ -97,15 +130,17 @@ pub(crate) struct Unembedding<'a> {
     pub(crate) softcap: Option<f64>,
 }
 
-impl<'a> Unembedding<'a> {
-    /// Why a model that names masked words, by a head or by none, has no such.
-    pub(crate) fn bent<T>(head: &Option<T>) -> Result<Self, &'static str> {
-        Err(if head.is_some() { BENT } else { NO_HEAD })
-    }
-
-    /// That of a head which is a matrix and nothing else.
-    pub(crate) fn plain(head: &'a Option<Linear>) -> Result<Self, &'static str> {
-        Ok(Self { layer: head.as_ref().ok_or(NO_HEAD)?, scale: 1.0, softcap: None })
+impl Unembedding<'_> {
+    /// (n, hidden) -> (n, vocab).
+    fn logits(&self, hidden: &Tensor) -> Result<Tensor> {
+        let logits = match self.scale {
+            1.0 => self.layer.forward(hidden)?,
+            scale => self.layer.forward(&(hidden * scale)?)?,
+        };
+        Ok(match self.softcap {
+            Some(cap) => ((logits / cap)?.tanh()? * cap)?,
+            None => logits,
+        })
     }
 
     /// A token's row, (hidden), by which its logit is read off a vector, and its bias.

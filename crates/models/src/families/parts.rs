@@ -7,7 +7,7 @@ use candle_nn::{LayerNorm, Module};
 use serde_json::Value;
 
 use super::keys::Keys;
-use super::{Activation, Head, Output, heads, layer_norm, linear};
+use super::{Activation, Head, Output, even_heads, heads, layer_norm, linear};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::linear::Linear;
@@ -36,10 +36,7 @@ pub(crate) struct Widths {
 impl Widths {
     /// Heads that share `hidden` evenly, with biases.
     pub(crate) fn even(hidden: usize, heads: usize) -> Result<Self, String> {
-        match hidden.checked_rem(heads) {
-            Some(0) => Ok(Self { hidden, heads, head_dim: hidden / heads, biased: true }),
-            _ => Err(format!("its configuration says {heads} heads in a hidden size of {hidden}, which do not divide")),
-        }
+        Ok(Self { hidden, heads, head_dim: even_heads(hidden, heads)?, biased: true })
     }
 }
 
@@ -93,10 +90,10 @@ impl Attention {
 
 /// A head that names masked words: a layer with its activation and norm, then a score for each word.
 pub(crate) struct WordHead {
-    dense: Linear,
-    act: Activation,
-    norm: LayerNorm,
-    words: Linear,
+    pub(crate) dense: Linear,
+    pub(crate) act: Activation,
+    pub(crate) norm: LayerNorm,
+    pub(crate) words: Linear,
 }
 
 /// How a checkpoint names the tensors of such a head.

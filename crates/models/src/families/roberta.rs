@@ -1,7 +1,6 @@
 //! RoBERTa: BERT's blocks, with positions that are counted from behind the id of padding, padding left aside.
 //! (Liu et al. 2019)
 
-use attnscope_inspect::SiteKind;
 use candle_core::Tensor;
 use serde_json::Value;
 
@@ -10,7 +9,7 @@ use super::embedding::Embedding;
 use super::keys::Keys;
 use super::parts::{WordHead, WordHeadNames};
 use super::post_norm::{self, Block};
-use super::{Activation, Build, Family, Output, Unembedding, prefix};
+use super::{Activation, Build, Family, LanguageHead, Output, prefix};
 use crate::attend::Run;
 use crate::error::Result;
 use crate::model::Shape;
@@ -86,16 +85,12 @@ impl Family for Roberta {
         through(&self.blocks, self.embedding.of(ids, &self.positions(ids), run)?, run)
     }
 
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        self.head.as_ref().map(|head| head.logits(hidden)).transpose()
+    fn head(&self) -> Option<LanguageHead<'_>> {
+        self.head.as_ref().map(LanguageHead::Words)
     }
 
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
-        self.blocks.get(layer).filter(|_| kind == SiteKind::SelfAttention).map(Block::output)
-    }
-
-    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
-        Unembedding::bent(&self.head)
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        self.blocks.get(layer).map(Block::output)
     }
 
     fn types(&self) -> usize {

@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::keys::Keys;
 use super::parts::{Attention, Widths, speaking_head};
 use super::{
-    Activation, Build, Encoder, Family, Head, Norm, Output, Unembedding, check_eps, check_sizes, language_head, linear,
+    Activation, Build, Encoder, Family, Head, LanguageHead, Norm, Output, Unembedding, check_eps, check_sizes,
+    language_head, linear,
 };
 use crate::attend::Run;
 use crate::error::Result;
@@ -239,26 +240,17 @@ impl Family for T5 {
         self.norm(&x, &self.decoder.norm)
     }
 
-    fn logits(&self, hidden: &Tensor) -> Result<Option<Tensor>> {
-        let Some(head) = &self.head else { return Ok(None) };
-        Ok(Some(head.forward(&(hidden * self.scale())?)?))
+    fn head(&self) -> Option<LanguageHead<'_>> {
+        let layer = self.head.as_ref()?;
+        Some(LanguageHead::Linear(Unembedding { layer, scale: self.scale(), softcap: None }))
     }
 
-    fn output(&self, kind: SiteKind, layer: usize) -> Option<Output<'_>> {
-        let stack = if kind == SiteKind::Encoder { &self.encoder } else { &self.decoder };
-        let block = stack.blocks.get(layer)?;
-        match kind {
-            SiteKind::Cross => block.cross.as_ref().map(|(_, cross)| cross.output()),
-            _ => Some(block.attention.output()),
-        }
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        self.decoder.blocks.get(layer).map(|block| block.attention.output())
     }
 
     fn last_norm(&self) -> Option<Norm<'_>> {
         Some(Norm::Rms(&self.decoder.norm, self.config.eps))
-    }
-
-    fn unembedding(&self) -> Result<Unembedding<'_>, &'static str> {
-        Ok(Unembedding { scale: self.scale(), ..Unembedding::plain(&self.head)? })
     }
 
     fn encoder(&self) -> Option<&dyn Encoder> {
@@ -274,6 +266,14 @@ impl Encoder for T5 {
             run.passed(layer + 1, self.layers())?;
         }
         self.norm(&x, &self.encoder.norm)
+    }
+
+    fn output(&self, layer: usize) -> Option<Output<'_>> {
+        self.encoder.blocks.get(layer).map(|block| block.attention.output())
+    }
+
+    fn cross_output(&self, layer: usize) -> Option<Output<'_>> {
+        self.decoder.blocks.get(layer)?.cross.as_ref().map(|(_, cross)| cross.output())
     }
 
     fn start(&self) -> u32 {

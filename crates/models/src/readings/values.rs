@@ -34,8 +34,12 @@ impl Model {
 
     /// Through what an attention's heads go back into the stream.
     pub(super) fn output_of(&self, kind: SiteKind, layer: usize) -> Result<Output<'_>> {
-        self.family
-            .output(kind, layer)
-            .ok_or_else(|| Error::Text(format!("{} has no {kind} attention in a layer {layer}", self.name())))
+        let encoder = self.family.encoder();
+        let output = match kind {
+            SiteKind::SelfAttention => self.family.output(layer),
+            SiteKind::Encoder => encoder.and_then(|encoder| encoder.output(layer)),
+            SiteKind::Cross => encoder.and_then(|encoder| encoder.cross_output(layer)),
+        };
+        output.ok_or_else(|| Error::Text(format!("{} has no {kind} attention in a layer {layer}", self.name())))
     }
 }

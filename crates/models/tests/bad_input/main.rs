@@ -15,6 +15,25 @@ mod truncate;
 use std::path::Path;
 
 use attnscope_models::{Keep, Model, Prompt};
+use tempfile::TempDir;
+
+use tiny::{Folder, Gguf};
+
+/// The tiny Llama.
+pub(crate) fn llama() -> Model {
+    let folder = TempDir::new().unwrap();
+    Model::open(&Gguf::llama().write(folder.path())).unwrap()
+}
+
+/// The tiny BERT.
+pub(crate) fn bert() -> Model {
+    let folder = TempDir::new().unwrap();
+    Model::open(&Folder::bert().write(folder.path())).unwrap()
+}
+
+pub(crate) fn text(text: impl Into<String>) -> Prompt {
+    Prompt::Text(text.into())
+}
 
 /// Opens what must not open. The message is one or two lines, holds all of `parts`, and no trace of a backtrace.
 pub(crate) fn refused(path: &Path, parts: &[&str]) -> String {
@@ -42,7 +61,7 @@ pub(crate) fn check_message(message: &str, parts: &[&str]) {
 pub(crate) fn survives(path: &Path, what: &str) -> bool {
     let done = std::panic::catch_unwind(|| {
         let model = Model::open(path)?;
-        model.trace(&Prompt::Text("the other 4".to_owned()), Keep::All, &|_, _| true)
+        model.trace(&text("the other 4"), Keep::All, &|_, _| true)
     });
     match done {
         Ok(Ok(_)) => true,

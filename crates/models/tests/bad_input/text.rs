@@ -1,20 +1,9 @@
 //! Texts that a model cannot read.
 
 use attnscope_models::{Ask, Keep, Model, Prompt, Sampling, Source};
-use tempfile::TempDir;
 
-use crate::check_message;
-use crate::tiny::{CONTEXT, Folder, Gguf, VOCAB};
-
-fn llama() -> Model {
-    let folder = TempDir::new().unwrap();
-    Model::open(&Gguf::llama().write(folder.path())).unwrap()
-}
-
-fn bert() -> Model {
-    let folder = TempDir::new().unwrap();
-    Model::open(&Folder::bert().write(folder.path())).unwrap()
-}
+use crate::tiny::{CONTEXT, VOCAB};
+use crate::{bert, check_message, llama, text};
 
 /// Through every way of reading, with the same words.
 fn unread(model: &Model, prompt: Prompt, parts: &[&str]) {
@@ -24,10 +13,6 @@ fn unread(model: &Model, prompt: Prompt, parts: &[&str]) {
     assert_eq!(trace.to_string(), ids);
     let generate = model.generate(&prompt, &Sampling::greedy(1), |_| true).unwrap_err();
     assert_eq!(generate.to_string(), ids);
-}
-
-fn text(text: &str) -> Prompt {
-    Prompt::Text(text.to_owned())
 }
 
 #[test]

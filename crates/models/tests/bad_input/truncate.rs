@@ -3,27 +3,9 @@
 use std::path::Path;
 
 use attnscope_models::{Keep, Model, Prompt, Reading, Truncated};
-use tempfile::TempDir;
 
-use crate::tiny::{CONTEXT, Folder, Gguf};
-
-fn llama() -> Model {
-    let folder = TempDir::new().unwrap();
-    Model::open(&Gguf::llama().write(folder.path())).unwrap()
-}
-
-fn bert() -> Model {
-    let folder = TempDir::new().unwrap();
-    Model::open(&Folder::bert().write(folder.path())).unwrap()
-}
-
-fn committed(name: &str) -> Model {
-    Model::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tiny").join(name)).unwrap()
-}
-
-fn text(text: impl Into<String>) -> Prompt {
-    Prompt::Text(text.into())
-}
+use crate::tiny::CONTEXT;
+use crate::{bert, llama, text};
 
 /// The tokens that are read of a prompt, and what was cut.
 fn cut(model: &Model, prompt: Prompt, room: usize) -> (Reading, Vec<Truncated>) {
@@ -107,7 +89,7 @@ fn room_is_left_for_what_comes_after() {
 
 #[test]
 fn the_two_texts_of_an_encoder_decoder_are_cut_each_by_itself() {
-    let model = committed("bart-lm");
+    let model = Model::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tiny/bart-lm")).unwrap();
     let context = model.shape().context;
     let halves = |encoder: String, decoder: String| Prompt::Halves {
         encoder: Box::new(text(encoder)),

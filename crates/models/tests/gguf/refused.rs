@@ -40,23 +40,16 @@ fn stored_as(code: u32) -> Vec<u8> {
 
 #[test]
 fn a_quantisation_that_is_not_read_is_named_with_its_tensor_and_the_way_out() {
+    // The ends of each run of numbers that is not read: were a table off by one, one of them would be. And numbers of none.
     for (code, kind) in [
         (4, "Q4_2"),
+        (5, "Q4_3"),
         (9, "Q8_1"),
         (15, "Q8_K"),
-        (16, "IQ2_XXS"),
-        (17, "IQ2_XS"),
-        (18, "IQ3_XXS"),
-        (19, "IQ1_S"),
-        (20, "IQ4_NL"),
-        (21, "IQ3_S"),
-        (22, "IQ2_S"),
-        (23, "IQ4_XS"),
         (29, "IQ1_M"),
-        (34, "TQ1_0"),
-        (39, "MXFP4"),
+        (31, "Q4_0_4_4"),
         (40, "NVFP4"),
-        (77, "ggml type 77"),
+        (41, "ggml type 41"),
         (u32::MAX, "ggml type 4294967295"),
     ] {
         let message = why(&stored_as(code));
