@@ -217,8 +217,11 @@ fn by_head<R: Copy>(rows: Vec<R>, shape: &Shape) -> Vec<R> {
 
 /// What [`forward`] holds beside its arguments and results at most, in bytes, on so many threads: for each a packed panel
 /// of queries, a block of scores and the panel's output, and together copies of the keys and values of the kv heads that
-/// are in use (of all batches there are `kv_heads`): a few that lie side by side for each thread, and those that are
-/// next. O(n), whatever the number of queries.
+/// are in use (of all batches there are `kv_heads`): a few that lie side by side for each thread, and those that one goes
+/// on to while others are still read. O(n), whatever the number of queries.
+///
+/// With a window or packed texts all heads go on side by side, and what is copied is of all `kv_heads`, but only what a
+/// stretch of queries sees: about twice the window.
 pub fn working_bytes(
     threads: usize,
     (kv_heads, kv_len): (usize, usize),

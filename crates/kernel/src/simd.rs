@@ -7,7 +7,6 @@ pub(crate) mod tanh;
 use fearless_simd::{Simd, SimdFloat};
 
 pub use exp::exp2;
-pub use tanh::tanh;
 
 /// A vector of f32 on the instruction set `S`: the native one for long runs of queries, a narrower one for a few.
 pub trait Lanes<S: Simd>: SimdFloat<S, Element = f32> {}

@@ -1,6 +1,7 @@
 //! Keeping the pool's threads awake over a run of many short pieces of work.
 
 use std::hint::spin_loop;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,33 +12,33 @@ const PATIENCE: Duration = Duration::from_micros(250);
 
 /// Does `work` on a thread of the pool, while the others wait for their share of it without going to sleep. A new token is
 /// hundreds of products of some ten microseconds with a little between them: about as long as a thread takes to wake up.
-/// Each waits only so long: work that waits for work of others can therefore never wait for ever.
+/// Each waits only so long: work that waits for work of others can therefore never wait for ever. Nobody waits for those
+/// that wait: a thread that is busy elsewhere holds up no token.
+///
+/// While `work` waits for its share, its thread may do another's, another's `awake` included. So it must hold no lock there
+/// that another's takes too.
 pub(crate) fn awake<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    let over = AtomicBool::new(false);
-    rayon::scope(|scope| {
-        let (over, asks) = (Over(&over), rayon::current_thread_index());
-        scope.spawn_broadcast({
-            let over = over.0;
-            move |_, thread| {
-                let mut since = Instant::now();
-                while Some(thread.index()) != asks && !over.load(Ordering::Relaxed) && since.elapsed() < PATIENCE {
-                    match rayon::yield_now() {
-                        Some(Yield::Executed) => since = Instant::now(),
-                        _ => spin_loop(),
-                    }
+    rayon::scope(|_| {
+        let (over, asks) = (Over::default(), rayon::current_thread_index());
+        let seen = Arc::clone(&over.0);
+        rayon::spawn_broadcast(move |thread| {
+            let mut since = Instant::now();
+            while Some(thread.index()) != asks && !seen.load(Ordering::Relaxed) && since.elapsed() < PATIENCE {
+                match rayon::yield_now() {
+                    Some(Yield::Executed) => since = Instant::now(),
+                    _ => spin_loop(),
                 }
             }
         });
-        let done = work();
-        drop(over);
-        done
+        work()
     })
 }
 
 /// Says so when it is dropped: after a panic too.
-struct Over<'a>(&'a AtomicBool);
+#[derive(Default)]
+struct Over(Arc<AtomicBool>);
 
-impl Drop for Over<'_> {
+impl Drop for Over {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -45,6 +46,8 @@ impl Drop for Over<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use rayon::prelude::*;
 
     use super::awake;
@@ -59,6 +62,24 @@ mod tests {
             asked.into_iter().map(|asked| asked.join().unwrap()).collect()
         });
         assert_eq!(all, [40 * sum(); 4]);
+    }
+
+    /// A pool of two, one of which is at something else for long.
+    #[test]
+    fn a_thread_that_is_busy_elsewhere_holds_nothing_up() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let (begun, begins) = std::sync::mpsc::channel();
+        let (ends, ended) = std::sync::mpsc::channel::<()>();
+        pool.spawn(move || {
+            begun.send(()).unwrap();
+            // Until the test is over, or has failed.
+            let _ = ended.recv_timeout(Duration::from_secs(10));
+        });
+        begins.recv().unwrap();
+        let start = Instant::now();
+        assert_eq!(pool.install(|| awake(|| 1)), 1);
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+        drop(ends);
     }
 
     #[test]

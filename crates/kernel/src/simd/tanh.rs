@@ -10,7 +10,7 @@ use super::exp::exp2;
 /// Near 0 an odd polynomial (x + x^3 P(x^2), minimax on |x| <= 0.625, relative error 4e-9), elsewhere
 /// 1 - 2 / (e^2|x| + 1), where nothing cancels.
 #[inline(always)]
-pub fn tanh<S: Simd, F: Lanes<S>>(simd: S, x: F) -> F {
+pub(crate) fn tanh<S: Simd, F: Lanes<S>>(simd: S, x: F) -> F {
     let splat = |c: f32| F::splat(simd, c);
     let size = x.abs();
     let square = x * x;

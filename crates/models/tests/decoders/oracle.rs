@@ -47,6 +47,23 @@ fn logits_are_those_of_transformers() {
     assert!(seen >= 16, "{seen}");
 }
 
+/// The maps would not show an option that leaves every head flat.
+#[test]
+fn every_head_has_a_row_that_knows_what_it_wants() {
+    // A row that sees next to nothing knows it anyway.
+    const FEW: usize = 4;
+    for tiny in Tiny::all() {
+        let (expected, len) = (tiny.expected(), tiny.case.ids.len());
+        let maps = expected.iter().filter(|(name, _)| name.starts_with("text.self."));
+        for (name, map) in maps {
+            for (head, map) in numbers(map).chunks(len * len).enumerate() {
+                let peak = largest(&map[FEW * len..]);
+                assert!(peak > 0.5, "{} {name} head {head}: {peak}", tiny.name);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_head_proves_itself() {
     for tiny in Tiny::all() {
