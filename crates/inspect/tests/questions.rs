@@ -78,7 +78,7 @@ fn a_token_is_found_by_position_or_by_a_text_that_occurs_once() {
     );
     says(trace.find_query(SiteKind::SelfAttention, "robot"), &["no token reads \"robot\"", "\"t1\""]);
     says(trace.find_query(SiteKind::SelfAttention, "99999999999999999999999"), &["out of range", "0 to 10"]);
-    says(trace.find_query(SiteKind::SelfAttention, "-1"), &["no token reads \"-1\""]);
+    says(trace.find_query(SiteKind::SelfAttention, "-1"), &["query -1 is out of range", "0 to 10"]);
     says(trace.find_query(SiteKind::SelfAttention, ""), &["no token reads \"\""]);
     // What is quoted cannot do anything to a terminal.
     says(trace.find_query(SiteKind::SelfAttention, "\u{1b}[31m\n"), &["\\u{1b}[31m"]);

@@ -15,7 +15,7 @@ enum Form {
     Auto,
     /// In f32, exactly as the file says them
     F32,
-    /// As the file has them: less memory, and products off by about a hundredth, which is measured and said
+    /// As the file has them: less memory, and products off by up to about a hundredth, which is measured and said
     Quantised,
 }
 

@@ -159,7 +159,8 @@ impl Config {
         // Newer configurations have rotary settings for each type of layer; in older ones a scaling is that of the layers
         // without a window.
         let nothing = &Value::Null;
-        let of = |kind: &str| keys.get("rope_parameters").and_then(|both| both.get(kind)).unwrap_or(nothing);
+        let both = keys.part("rope_parameters")?;
+        let of = |kind: &str| both.get(kind).unwrap_or(nothing);
         let rotary = match keys.get("rope_scaling") {
             Some(scaling) => Rotary::within(keys, ("rope_scaling", scaling), &global)?,
             None => Rotary::within(keys, ("rope_parameters.full_attention", of("full_attention")), &global)?,

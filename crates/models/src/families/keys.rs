@@ -18,6 +18,15 @@ impl<'a> Keys<'a> {
         whole.ok_or_else(|| format!("{key} must be a whole number, not {value}"))
     }
 
+    /// An object within; null where it is left out.
+    pub(crate) fn part(&self, key: &str) -> Result<&'a Value, String> {
+        match self.get(key) {
+            None => Ok(&Value::Null),
+            Some(part) if part.is_object() => Ok(part),
+            Some(other) => Err(format!("{key} must be an object, not {other}")),
+        }
+    }
+
     pub(crate) fn size_or(&self, key: &str, usual: usize) -> Result<usize, String> {
         self.get(key).map_or(Ok(usual), |_| self.size(key))
     }

@@ -126,7 +126,7 @@ impl Global {
 
 /// How one kind of layer turns its queries and keys, in the newer form of configurations or the older.
 fn rotary(keys: &Keys, head_dim: usize, (kind, older, usual): (&str, &'static str, f64)) -> Result<Rotary, String> {
-    let own = keys.get("rope_parameters").and_then(|all| all.get(kind)).unwrap_or(&Value::Null);
+    let own = keys.part("rope_parameters")?.get(kind).unwrap_or(&Value::Null);
     let usual = Usual { theta: (older, usual), ..Usual::for_head_dim(head_dim) };
     Rotary::within(keys, (&format!("rope_parameters.{kind}"), own), &usual)
 }

@@ -58,6 +58,11 @@ impl Usual {
     }
 }
 
+/// A position that no text reaches.
+const FAR: usize = 1 << 24;
+/// More pairs of dimensions than a head has, unless its configuration is refused later.
+const PAIRS: usize = 1 << 12;
+
 impl Rotary {
     /// Turning of all dimensions without scaling.
     pub(crate) fn plain(head_dim: usize, theta: f64) -> Self {
@@ -76,6 +81,9 @@ impl Rotary {
 
     /// The same of rotary settings that were found.
     pub(crate) fn within(config: &Keys, (place, rope): (&str, &Value), usual: &Usual) -> Result<Self, String> {
+        if !rope.is_null() && !rope.is_object() {
+            return Err(format!("{place} must be an object, not {rope}"));
+        }
         let rope = &Keys(rope);
         let head_dim = usual.head_dim;
         let (theta_key, theta) = usual.theta;
@@ -92,7 +100,24 @@ impl Rotary {
         rotary.check()?;
         rotary.scaling =
             Scaling::from_hf(config, rope, usual, &rotary).map_err(|problem| format!("{place}: {problem}"))?;
+        rotary.check_turns().map_err(|problem| format!("{place}: {problem}"))?;
         Ok(rotary)
+    }
+
+    /// That no setting, right in itself, makes numbers that f32 cannot hold.
+    fn check_turns(&self) -> Result<(), String> {
+        for len in [1, FAR] {
+            let (frequencies, gain) = self.frequencies(len, (0..self.dim / 2).take(PAIRS));
+            if let Some(wrong) = frequencies.iter().find(|frequency| !(len as f32 * **frequency).is_finite()) {
+                return Err(format!(
+                    "queries would turn by {wrong} with each position; check rope_theta and the factors"
+                ));
+            }
+            if !(gain * gain).is_normal() {
+                return Err(format!("what turns would grow {gain} times; check attention_factor and mscale"));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {
@@ -119,9 +144,9 @@ impl Rotary {
         }
     }
 
-    /// How far each pair of dimensions turns with each position, in a text of `len` tokens, in the f32 arithmetic that
+    /// How far some pairs of dimensions turn with each position, in a text of `len` tokens, in the f32 arithmetic that
     /// models were trained with; and what both cosines and sines are multiplied by.
-    fn frequencies(&self, len: usize) -> (Vec<f32>, f32) {
+    fn frequencies(&self, len: usize, pairs: impl Iterator<Item = usize>) -> (Vec<f32>, f32) {
         let dim = self.dim as f32;
         let theta = match self.scaling {
             Scaling::Dynamic { factor, context } if len > context => {
@@ -131,7 +156,7 @@ impl Rotary {
             _ => self.theta as f32,
         };
         let wave = |t: usize| theta.powf((2 * t) as f32 / dim);
-        let frequencies = (0..self.dim / 2).map(|t| match &self.scaling {
+        let frequencies = pairs.map(|t| match &self.scaling {
             Scaling::None | Scaling::Dynamic { .. } => 1.0 / wave(t),
             Scaling::Linear { factor } => 1.0 / wave(t) / factor,
             Scaling::Yarn { factor, ramp: (low, high), .. } => {
@@ -163,7 +188,7 @@ impl Rotary {
     /// The turns of tokens at these positions, the last of which is that of the text so far.
     pub(crate) fn turns(&self, positions: &[u32]) -> candle_core::Result<Turns> {
         let len = positions.iter().max().map_or(0, |last| *last as usize + 1);
-        let (frequencies, gain) = self.frequencies(len);
+        let (frequencies, gain) = self.frequencies(len, 0..self.dim / 2);
         let angles = positions.iter().flat_map(|position| frequencies.iter().map(move |f| *position as f32 * f));
         let angles = Tensor::from_iter(angles, &Device::Cpu)?.reshape((positions.len(), self.dim / 2))?;
         let [cos, sin] = [angles.cos()?, angles.sin()?];

@@ -155,6 +155,12 @@ fn sizes_that_cannot_belong_to_one_model_are_refused() {
     llama("head_dim", json!(1u64 << 62), &["too large"]);
     llama("rms_norm_eps", json!(-1e-5), &["norm", "-0.00001"]);
     llama("rope_theta", json!(0), &["rotary", "0"]);
+    llama("rope_theta", json!(1e-300), &["turn by inf", "rope_theta"]);
+    llama("rope_parameters", json!("yarn"), &["rope_parameters must be an object, not \"yarn\""]);
+    llama("rope_scaling", json!([8]), &["rope_scaling must be an object, not [8]"]);
+    llama("rope_scaling", json!({"rope_type": "linear", "factor": 1e-300}), &["rope_scaling", "turn by inf", "factor"]);
+    let yarn = json!({"rope_type": "yarn", "factor": 4.0, "attention_factor": 1e30});
+    llama("rope_scaling", yarn, &["rope_scaling", "grow", "attention_factor"]);
 
     bert("num_attention_heads", json!(0), &["0 heads"]);
     bert("num_attention_heads", json!(3), &["3 heads in a hidden size of 32", "divide"]);
