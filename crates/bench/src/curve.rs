@@ -37,16 +37,14 @@ pub(crate) fn lengths(quick: bool) -> &'static [usize] {
 }
 
 /// Measures both at one length.
-pub(crate) fn point(n: usize, effort: Effort, stop: &dyn Fn() -> bool) -> Result<Point, Error> {
+pub(crate) fn point(n: usize, effort: Effort) -> Result<Point, Error> {
     let [q, k, v] = [1, 2, 3].map(|seed| normal(seed, n * HEAD_DIM));
     let view = |data| View::new(data, [1, n, 1, HEAD_DIM]);
     let (q, k, v) = (view(&q)?, view(&k)?, view(&v)?);
     let (params, isa) = (Params::for_head_dim(HEAD_DIM), Isa::detect());
-    let ours =
-        measure(effort, stop, &mut || Ok(forward(q, k, v, &params, isa).map(std::hint::black_box).map(drop)?))?;
-    let naive = measure(effort, stop, &mut || {
-        Ok(reference::textbook(q, k, v, &params).map(std::hint::black_box).map(drop)?)
-    })?;
+    let ours = measure(effort, &mut || Ok(forward(q, k, v, &params, isa).map(std::hint::black_box).map(drop)?))?;
+    let naive =
+        measure(effort, &mut || Ok(reference::textbook(q, k, v, &params).map(std::hint::black_box).map(drop)?))?;
     Ok(Point {
         n,
         naive_ms: naive.median_s * 1e3,

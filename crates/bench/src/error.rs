@@ -15,7 +15,4 @@ pub enum Error {
     /// The kernel refused a case.
     #[error(transparent)]
     Kernel(#[from] attnscope_kernel::Error),
-    /// The run was stopped by whoever asked for it.
-    #[error("stopped")]
-    Stopped,
 }

@@ -41,13 +41,13 @@ enum Last {
 
 impl Limits {
     /// Measures each once, with an effort that is the same from then on.
-    pub(crate) fn new(effort: Effort, stop: &dyn Fn() -> bool) -> Result<Self, Error> {
+    pub(crate) fn new(effort: Effort) -> Result<Self, Error> {
         let (mut peak, mut sgemm, mut bandwidth) = (Peak::new(), Sgemm::new(), Bandwidth::new());
-        let compute = [found(&mut peak, effort, stop)?, found(&mut sgemm, effort, stop)?];
+        let compute = [found(&mut peak, effort)?, found(&mut sgemm, effort)?];
         let mut best = (0.0, 1);
         for streams in Bandwidth::STREAMS {
             bandwidth.streams = streams;
-            let found = found(&mut bandwidth, effort, stop)?;
+            let found = found(&mut bandwidth, effort)?;
             if found.rate > best.0 {
                 best = (found.rate, streams);
             }
@@ -59,8 +59,8 @@ impl Limits {
     }
 
     /// The peak and the matrix product's rate now.
-    pub(crate) fn compute(&mut self, stop: &dyn Fn() -> bool) -> Result<[Found; 2], Error> {
-        let now = [found(&mut self.peak, self.effort, stop)?, found(&mut self.sgemm, self.effort, stop)?];
+    pub(crate) fn compute(&mut self) -> Result<[Found; 2], Error> {
+        let now = [found(&mut self.peak, self.effort)?, found(&mut self.sgemm, self.effort)?];
         self.peaks.push(now[0].rate);
         self.sgemms.push(now[1].rate);
         self.last = Last::Compute(now);
@@ -68,21 +68,21 @@ impl Limits {
     }
 
     /// How fast memory is read now.
-    pub(crate) fn read(&mut self, stop: &dyn Fn() -> bool) -> Result<Found, Error> {
-        let now = found(&mut self.bandwidth, self.effort, stop)?;
+    pub(crate) fn read(&mut self) -> Result<Found, Error> {
+        let now = found(&mut self.bandwidth, self.effort)?;
         self.reads.push(now.rate);
         self.last = Last::Read(now);
         Ok(now)
     }
 
     /// As [`Limits::compute`], but not again if that has just been measured.
-    pub(crate) fn before_compute(&mut self, stop: &dyn Fn() -> bool) -> Result<[Found; 2], Error> {
-        if let Last::Compute(now) = self.last { Ok(now) } else { self.compute(stop) }
+    pub(crate) fn before_compute(&mut self) -> Result<[Found; 2], Error> {
+        if let Last::Compute(now) = self.last { Ok(now) } else { self.compute() }
     }
 
     /// As [`Limits::read`], likewise.
-    pub(crate) fn before_read(&mut self, stop: &dyn Fn() -> bool) -> Result<Found, Error> {
-        if let Last::Read(now) = self.last { Ok(now) } else { self.read(stop) }
+    pub(crate) fn before_read(&mut self) -> Result<Found, Error> {
+        if let Last::Read(now) = self.last { Ok(now) } else { self.read() }
     }
 
     /// The peak as it was found last, in Gflop/s.
@@ -108,9 +108,9 @@ impl Limits {
 }
 
 /// The rate of one limit.
-fn found(limit: &mut dyn Limit, effort: Effort, stop: &dyn Fn() -> bool) -> Result<Found, Error> {
+fn found(limit: &mut dyn Limit, effort: Effort) -> Result<Found, Error> {
     let work = limit.work();
-    let timing = measure(effort, stop, &mut || {
+    let timing = measure(effort, &mut || {
         limit.once();
         Ok(())
     })?;

@@ -36,20 +36,15 @@ pub(crate) struct Timing {
     pub(crate) noisy: bool,
 }
 
-/// Times `once`. `stop` is asked between any two runs.
-pub(crate) fn measure(
-    effort: Effort,
-    stop: &dyn Fn() -> bool,
-    once: &mut dyn FnMut() -> Result<(), Error>,
-) -> Result<Timing, Error> {
+/// Times `once`.
+pub(crate) fn measure(effort: Effort, once: &mut dyn FnMut() -> Result<(), Error>) -> Result<Timing, Error> {
     let begun = Instant::now();
-    let mut run = || if stop() { Err(Error::Stopped) } else { once() };
     // The first run finds nothing warm. The second says how often a sample has to repeat it, if it does at all.
-    run()?;
+    once()?;
     let mut one = begun.elapsed();
     if one.as_secs_f64() < effort.sample_s {
         let started = Instant::now();
-        run()?;
+        once()?;
         one = started.elapsed();
     }
     let repeats = (effort.sample_s / one.as_secs_f64().max(1e-7)).ceil().clamp(1.0, 1e6) as usize;
@@ -62,7 +57,7 @@ pub(crate) fn measure(
         }
         let (watch, started) = (Watch::start(), Instant::now());
         for _ in 0..repeats {
-            run()?;
+            once()?;
         }
         taken.push(Sample { seconds: started.elapsed().as_secs_f64() / repeats as f64, others: watch.others() });
     }
@@ -99,8 +94,7 @@ pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, Sample, measure, quantile, summary};
-    use crate::Error;
+    use super::{Sample, quantile, summary};
 
     fn samples(of: &[(f64, f64)]) -> Vec<Sample> {
         of.iter().map(|&(seconds, others)| Sample { seconds, others }).collect()
@@ -123,17 +117,5 @@ mod tests {
         assert_eq!(some.spread, 0.5);
         let none = summary(samples(&[(9.0, 0.9), (1.0, 0.2), (2.0, 0.1), (3.0, 0.3)]), 3);
         assert_eq!((none.median_s, none.samples, none.noisy), (2.0, 3, true));
-    }
-
-    #[test]
-    fn a_stop_ends_it_between_two_runs() {
-        let effort = Effort { samples: 5, tries: 5, sample_s: 0.0, most_s: 1.0 };
-        let runs = std::cell::Cell::new(0);
-        let done = measure(effort, &|| runs.get() == 4, &mut || {
-            runs.set(runs.get() + 1);
-            Ok(())
-        });
-        assert!(matches!(done, Err(Error::Stopped)));
-        assert_eq!(runs.get(), 4);
     }
 }

@@ -22,17 +22,16 @@ pub struct Options {
     pub only: Vec<String>,
 }
 
-/// Measures. `progress` is told (steps done, steps in all, what comes next); `stop` is asked between any two runs, and
-/// ends it all by `true`.
+/// Measures. `progress` is told (steps done, steps in all, what comes next).
 ///
 /// # Errors
-/// If nothing is called as asked, the kernel refuses, or the run was stopped.
-pub fn run(options: &Options, progress: &dyn Fn(usize, usize, &str), stop: &dyn Fn() -> bool) -> Result<Report, Error> {
+/// If nothing is called as asked, or the kernel refuses.
+pub fn run(options: &Options, progress: &dyn Fn(usize, usize, &str)) -> Result<Report, Error> {
     let mut chosen = chosen(options)?;
     let lengths = if wanted(options, curve::NAME) { curve::lengths(options.quick) } else { &[] };
     let begun = Instant::now();
     progress(0, 1 + chosen.len() + lengths.len(), "this machine");
-    let mut limits = Limits::new(limit_effort(options.quick), stop)?;
+    let mut limits = Limits::new(limit_effort(options.quick))?;
     // Who names a long case wants it, quick or not.
     if options.quick && options.only.is_empty() {
         chosen.retain(|case| !long(case, limits.last_peak()));
@@ -42,14 +41,14 @@ pub fn run(options: &Options, progress: &dyn Fn(usize, usize, &str), stop: &dyn 
     for case in &chosen {
         let done = 1 + found.len();
         progress(done, all, case.name);
-        found.push(measured(case, effort(options.quick, begun, all - done), &mut limits, stop)?);
+        found.push(measured(case, effort(options.quick, begun, all - done), &mut limits)?);
     }
     let mut points: Vec<Point> = Vec::new();
     for n in lengths {
         let done = 1 + found.len() + points.len();
         progress(done, all, &format!("{}, n {n}", curve::NAME));
         let effort = Effort { samples: 5, tries: 7, ..effort(options.quick, begun, all - done) };
-        points.push(curve::point(*n, effort, stop)?);
+        points.push(curve::point(*n, effort)?);
     }
     progress(all, all, "done");
     Ok(Report { machine: limits.machine(), cases: found, curve: points })
@@ -96,21 +95,21 @@ fn wanted(options: &Options, name: &str) -> bool {
 }
 
 /// A case between two measurements of its limits.
-fn measured(case: &Case, effort: Effort, limits: &mut Limits, stop: &dyn Fn() -> bool) -> Result<Measured, Error> {
+fn measured(case: &Case, effort: Effort, limits: &mut Limits) -> Result<Measured, Error> {
     let mut once = (case.prepare)(case.shape)?;
-    let mut time = || measure(effort, stop, &mut || Ok(once()?));
+    let mut time = || measure(effort, &mut || Ok(once()?));
     let (timing, rate, noisy) = match case.work {
         Work::Flops(flops) => {
-            let ([peak, sgemm], timing) = (limits.before_compute(stop)?, time()?);
-            let [peak_after, sgemm_after] = limits.compute(stop)?;
+            let ([peak, sgemm], timing) = (limits.before_compute()?, time()?);
+            let [peak_after, sgemm_after] = limits.compute()?;
             let gflops = flops / timing.median_s / 1e9;
             let (peak, sgemm) = (peak.with(peak_after), sgemm.with(sgemm_after));
             let rate = Rate::Compute { gflops, frac_peak: gflops / peak.rate, frac_sgemm: gflops / sgemm.rate };
             (timing, rate, peak.noisy || sgemm.noisy)
         }
         Work::Bytes(bytes) => {
-            let (before, timing) = (limits.before_read(stop)?, time()?);
-            let limit = before.with(limits.read(stop)?);
+            let (before, timing) = (limits.before_read()?, time()?);
+            let limit = before.with(limits.read()?);
             let gbps = bytes / timing.median_s / 1e9;
             (timing, Rate::Read { gbps, frac_bandwidth: gbps / limit.rate }, limit.noisy)
         }

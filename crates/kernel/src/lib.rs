@@ -68,4 +68,5 @@ pub use merge::{forward_shared_prefix, merge};
 pub use observe::{BlockMap, Observe, Observed, RowStats};
 pub use params::{Bias, Hidden, KeyPadding, Knockout, Mask, Params, RelativeBias, Segments, Window};
 pub use recall::{Cell, Pooled, Recall, Rectangle, Tile};
+pub use share::share;
 pub use view::View;

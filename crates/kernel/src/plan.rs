@@ -14,7 +14,7 @@ const ROW: usize = 64;
 /// rows lie in the same pages of memory.
 const NEAR: usize = 1 << 16;
 
-/// Heads whose keys are copied together; `dim` is that of a key and its value.
+/// Heads whose keys and values are copied together.
 pub(crate) fn together(kv_heads: usize, kv_len: usize, (head_dim, v_head_dim): (usize, usize)) -> usize {
     let near = NEAR / (kv_len * (head_dim + v_head_dim)).max(1);
     (ROW / head_dim.max(1)).max(near).clamp(1, kv_heads.max(1))

@@ -1,4 +1,4 @@
-//! Work for all threads of the pool, taken in order.
+//! Work for all threads of the pool, taken in order: for whoever computes beside the kernel too.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 /// of others. The thread that asks works too instead of waiting to be woken, with all of the pool but one beside it: short
 /// operations are over before a thread has changed twice. Threads outside of the pool that ask at the same time each
 /// work beside it.
-pub(crate) fn share<W: Send, R>(work: Vec<Vec<W>>, room: impl Fn() -> R + Sync, each: impl Fn(&mut R, W) + Sync) {
+pub fn share<W: Send, R>(work: Vec<Vec<W>>, room: impl Fn() -> R + Sync, each: impl Fn(&mut R, W) + Sync) {
     let threads = rayon::current_num_threads().min(work.iter().map(Vec::len).sum());
     let groups: Vec<_> = work.into_iter().map(|group| Mutex::new(group.into_iter())).collect();
     let next = AtomicUsize::new(0);

@@ -1,8 +1,7 @@
 //! Products of a matrix with a few vectors, as when a text goes on token by token. What costs time is reading the matrix, so
 //! it is read once, by all threads, each a run of rows, in several streams at once. A general product packs it first.
 
-use std::sync::{Mutex, PoisonError};
-
+use attnscope_kernel::share;
 use candle_core::{CpuStorage, Result, Storage, Tensor};
 use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch};
 
@@ -33,39 +32,23 @@ pub(crate) fn times(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     // (out, n): each task its own run.
     let mut products = vec![0.0; out * n];
     let rows = (TASK / inp).next_multiple_of(STREAMS).max(STREAMS);
-    share(products.chunks_mut(rows * n).zip(matrix.chunks(rows * inp)), |(products, matrix): (&mut [f32], &[f32])| {
-        dispatch!(level, simd => match n {
-            1 => run::<_, 1>(simd, matrix, &vectors, inp, products),
-            2 => run::<_, 2>(simd, matrix, &vectors, inp, products),
-            3 => run::<_, 3>(simd, matrix, &vectors, inp, products),
-            _ => run::<_, FEW>(simd, matrix, &vectors, inp, products),
-        });
-    });
+    let runs = products.chunks_mut(rows * n).zip(matrix.chunks(rows * inp)).collect();
+    share(
+        vec![runs],
+        || (),
+        |(), (products, matrix)| {
+            dispatch!(level, simd => match n {
+                1 => run::<_, 1>(simd, matrix, &vectors, inp, products),
+                2 => run::<_, 2>(simd, matrix, &vectors, inp, products),
+                3 => run::<_, 3>(simd, matrix, &vectors, inp, products),
+                _ => run::<_, FEW>(simd, matrix, &vectors, inp, products),
+            });
+        },
+    );
     if n == 1 {
         return Tensor::from_vec(products, (1, out), x.device());
     }
     Tensor::from_vec(products, (out, n), x.device())?.t()?.contiguous()
-}
-
-/// Does all of `work` on all threads of the pool, in order. The thread that asks works too: a product is over before it
-/// would have been woken again.
-fn share<W: Send>(work: impl ExactSizeIterator<Item = W> + Send, each: impl Fn(W) + Sync) {
-    let threads = rayon::current_num_threads().min(work.len());
-    let work = Mutex::new(work);
-    let some = || {
-        loop {
-            // Not held while the work is done.
-            let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(next) = next else { break };
-            each(next);
-        }
-    };
-    rayon::in_place_scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|_| some());
-        }
-        some();
-    });
 }
 
 /// A run of rows, each with every one of `N` vectors.

@@ -19,7 +19,7 @@ pub(crate) fn run(args: BenchArgs) -> anyhow::Result<()> {
         output::advance(&bar, done, all);
     };
     let options = Options { quick: args.quick, only: args.only };
-    let report = attnscope_bench::run(&options, &progress, &|| false);
+    let report = attnscope_bench::run(&options, &progress);
     bar.finish_and_clear();
     let report = report?;
     // The chart last: where it cannot be written, what was measured is there all the same.
