@@ -117,7 +117,7 @@ pub(crate) trait Family: Send + Sync {
 }
 
 /// The half of an encoder-decoder that reads a text for the other half.
-pub(crate) trait Encoder {
+pub(crate) trait Encoder: Sync {
     /// Reads a text. The answer is (len, hidden), after the last norm.
     fn encode(&self, ids: &[u32], run: &mut Run) -> Result<Tensor>;
 

@@ -15,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::families::{Entry, Family};
 use crate::gguf;
 use crate::intervene::Interventions;
-use crate::matvec::FEW;
 use crate::weights::{Choice, Form, Kept};
 
 /// Said where there are no ids.
@@ -332,6 +331,11 @@ impl Model {
     /// If the run fails or was stopped, the tokens are more than the model reads, or a cache is given where none can
     /// be. The cache is then what it was.
     pub fn hidden(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
+        awake(|| self.pass(ids, run))
+    }
+
+    /// The same on a thread of the pool: from another, each product and each attention would be handed over and waited for.
+    fn pass(&self, ids: &[u32], run: &mut Run) -> Result<Tensor> {
         if ids.is_empty() {
             return Err(Error::Text(NOTHING.to_owned()));
         }
@@ -377,12 +381,11 @@ impl Model {
             Error::Text(format!("{name} has no language head: it reads texts but cannot go on with one"))
         };
         self.check_decoder()?;
-        let mut go = || -> Result<Vec<f32>> {
-            let hidden = self.hidden(ids, run)?;
+        awake(|| {
+            let hidden = self.pass(ids, run)?;
             let last = hidden.narrow(0, hidden.dim(0)? - 1, 1)?;
             Ok(self.family.head().ok_or_else(headless)?.logits(&last)?.flatten_all()?.to_vec1()?)
-        };
-        if ids.len() <= FEW { awake(go) } else { go() }
+        })
     }
 
     /// That it is one that goes on with a text: a decoder, whether or not it has a language head.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use attnscope_inspect::{Read, Site};
 
 use crate::attend::{Keep, Run};
+use crate::awake::awake;
 use crate::cache::Cache;
 use crate::error::{Error, Result};
 use crate::generate::likeliest;
@@ -37,7 +38,7 @@ impl Model {
         self.check_ids(ids)?;
         self.check_known(ids.len(), run)?;
         run.interventions.check(self)?;
-        let hidden = encoder.encode(ids, run)?;
+        let hidden = awake(|| encoder.encode(ids, run))?;
         Ok(Arc::new(Memory::new(hidden, run.real.clone())))
     }
 

@@ -1,31 +1,35 @@
 //! Activations that are x times a sigmoid, on whole vectors and all threads: a feed-forward net has more of them than of
-//! anything but products, and one call of the mathematics library for each takes longer than its share of a product.
+//! anything but products, and one call of the mathematics library for each takes longer than its share of a product. Where
+//! a net is gated, what they are multiplied by is read in the same pass.
 
 use attnscope_kernel::simd::{Lanes, exp2};
-use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, bail};
+use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, bail};
 use fearless_simd::{Level, Select, Simd, SimdBase, dispatch};
 use rayon::prelude::*;
 
 /// Numbers that are worth a task.
 const TASK: usize = 1 << 14;
 
-/// Of which number the sigmoid is taken.
-#[derive(Clone, Copy)]
-enum Of {
-    /// x itself.
+/// x times the sigmoid of some number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// Of x itself: SiLU, within 2e-7 |x|.
     X,
-    /// 2 sqrt(2 / pi) (x + 0.044715 x^3), since (1 + tanh(y)) / 2 is the sigmoid of 2 y.
+    /// Of 2 sqrt(2 / pi) (x + 0.044715 x^3): x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, since (1 + tanh(y)) / 2 is the
+    /// sigmoid of 2 y. GELU's approximation, within 2e-7 |x|.
     Cubic,
 }
 
-/// x sigmoid(x), within 2e-7 |x|.
-pub(crate) fn silu(x: &Tensor) -> Result<Tensor> {
-    x.contiguous()?.apply_op1_no_bwd(&Of::X)
-}
+impl Of {
+    /// Of every number.
+    pub(crate) fn each(self, x: &Tensor) -> Result<Tensor> {
+        x.contiguous()?.apply_op1_no_bwd(&self)
+    }
 
-/// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, within 2e-7 |x|.
-pub(crate) fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
-    x.contiguous()?.apply_op1_no_bwd(&Of::Cubic)
+    /// Of every number, times the one of the same place in `by`.
+    pub(crate) fn gated(self, x: &Tensor, by: &Tensor) -> Result<Tensor> {
+        x.contiguous()?.apply_op2_no_bwd(&by.contiguous()?, &self)
+    }
 }
 
 impl CustomOp1 for Of {
@@ -34,36 +38,69 @@ impl CustomOp1 for Of {
     }
 
     fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
-        let CpuStorage::F32(numbers) = storage else { bail!("activations are computed in f32") };
-        let x = &numbers[layout.start_offset()..][..layout.shape().elem_count()];
+        let x = numbers(storage, layout)?;
         let mut y = vec![0.0; x.len()];
         let level = Level::new();
         y.par_chunks_mut(TASK)
             .zip(x.par_chunks(TASK))
-            .for_each(|(y, x)| dispatch!(level, simd => each(simd, *self, x, y)));
+            .for_each(|(y, x)| dispatch!(level, simd => all::<_, false>(simd, *self, x, x, y)));
         Ok((CpuStorage::F32(y), layout.shape().clone()))
     }
 }
 
-/// `y` of every `x`.
+impl CustomOp2 for Of {
+    fn name(&self) -> &'static str {
+        "x-sigmoid-gated"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, xs: &Layout, by: &CpuStorage, bys: &Layout) -> Result<(CpuStorage, Shape)> {
+        if xs.shape() != bys.shape() {
+            bail!("{:?} numbers cannot be gated by {:?}", xs.shape(), bys.shape());
+        }
+        let (x, by) = (numbers(x, xs)?, numbers(by, bys)?);
+        let mut y = vec![0.0; x.len()];
+        let level = Level::new();
+        y.par_chunks_mut(TASK)
+            .zip(x.par_chunks(TASK).zip(by.par_chunks(TASK)))
+            .for_each(|(y, (x, by))| dispatch!(level, simd => all::<_, true>(simd, *self, x, by, y)));
+        Ok((CpuStorage::F32(y), xs.shape().clone()))
+    }
+}
+
+/// Those of a contiguous tensor.
+fn numbers<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
+    let CpuStorage::F32(numbers) = storage else { bail!("activations are computed in f32") };
+    Ok(&numbers[layout.start_offset()..][..layout.shape().elem_count()])
+}
+
+/// `y` of every `x`, times `by` where it is gated.
 #[inline(always)]
-fn each<S: Simd>(simd: S, of: Of, x: &[f32], y: &mut [f32]) {
+fn all<S: Simd, const GATED: bool>(simd: S, of: Of, x: &[f32], by: &[f32], y: &mut [f32]) {
     simd.vectorize(
         #[inline(always)]
         || {
             let width = <S::f32s as SimdBase<S>>::LEN;
-            let (whole, last) = x.split_at(x.len() / width * width);
-            let (places, last_places) = y.split_at_mut(whole.len());
-            for (x, y) in whole.chunks_exact(width).zip(places.chunks_exact_mut(width)) {
-                one(simd, of, S::f32s::from_slice(simd, x)).store_slice(y);
+            let whole = x.len() / width * width;
+            let places = y[..whole].chunks_exact_mut(width);
+            for ((x, by), y) in x.chunks_exact(width).zip(by.chunks_exact(width)).zip(places) {
+                few::<S, GATED>(simd, of, x, by).store_slice(y);
             }
             // What does not fill a vector, filled up.
-            let mut full = [0.0; 64];
-            full[..last.len()].copy_from_slice(last);
-            let vector = one(simd, of, S::f32s::from_slice(simd, &full[..width]));
-            last_places.copy_from_slice(&vector.as_slice()[..last.len()]);
+            let (mut last, mut last_by) = ([0.0; 64], [0.0; 64]);
+            let left = x.len() - whole;
+            last[..left].copy_from_slice(&x[whole..]);
+            last_by[..left].copy_from_slice(&by[whole..]);
+            let vector = few::<S, GATED>(simd, of, &last[..width], &last_by[..width]);
+            y[whole..].copy_from_slice(&vector.as_slice()[..left]);
         },
     );
+}
+
+/// A vector of them.
+#[inline(always)]
+fn few<S: Simd, const GATED: bool>(simd: S, of: Of, x: &[f32], by: &[f32]) -> S::f32s {
+    let x = one(simd, of, S::f32s::from_slice(simd, x));
+    if GATED { x * S::f32s::from_slice(simd, by) } else { x }
 }
 
 #[inline(always)]
@@ -86,37 +123,50 @@ fn one<S: Simd, F: Lanes<S>>(simd: S, of: Of, x: F) -> F {
 mod tests {
     use candle_core::{Device, Tensor};
 
-    use super::{TASK, gelu_tanh, silu};
+    use super::{Of, TASK};
 
     /// From far below to far above 0, and so many that neither vectors nor tasks are full.
     fn numbers() -> Vec<f32> {
         (0..TASK + 7).map(|at| (at as f32 - TASK as f32 / 2.0) / 300.0).collect()
     }
 
-    fn worst(f: fn(&Tensor) -> candle_core::Result<Tensor>, want: fn(f64) -> f64) -> f64 {
+    /// How far off they are at most, relative to x; gated by numbers that are x again, relative to its square.
+    fn worst(of: Of, want: fn(f64) -> f64) -> [f64; 2] {
         let x = numbers();
-        let y = f(&Tensor::from_vec(x.clone(), x.len(), &Device::Cpu).unwrap()).unwrap().to_vec1::<f32>().unwrap();
-        let error = |(x, y): (&f32, &f32)| (f64::from(*y) - want(f64::from(*x))).abs() / f64::from(x.abs()).max(1e-6);
-        x.iter().zip(&y).map(error).fold(0.0, f64::max)
+        let tensor = Tensor::from_vec(x.clone(), x.len(), &Device::Cpu).unwrap();
+        let off = |y: Tensor, power: i32| {
+            let y = y.to_vec1::<f32>().unwrap();
+            let off = |(x, y): (&f32, &f32)| {
+                let x = f64::from(*x);
+                (f64::from(*y) - want(x) * x.powi(power - 1)).abs() / x.abs().max(1e-6).powi(power)
+            };
+            x.iter().zip(&y).map(off).fold(0.0, f64::max)
+        };
+        [off(of.each(&tensor).unwrap(), 1), off(of.gated(&tensor, &tensor).unwrap(), 2)]
     }
 
     #[test]
     fn they_are_what_their_formulas_say() {
-        let off = worst(silu, |x| x / (1.0 + (-x).exp()));
-        assert!(off < 2e-7, "{off}");
+        let off = worst(Of::X, |x| x / (1.0 + (-x).exp()));
+        assert!(off.iter().all(|off| *off < 3e-7), "{off:?}");
         let gelu =
             |x: f64| 0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x.powi(3))).tanh());
-        let off = worst(gelu_tanh, gelu);
-        assert!(off < 2e-7, "{off}");
+        let off = worst(Of::Cubic, gelu);
+        assert!(off.iter().all(|off| *off < 3e-7), "{off:?}");
     }
 
     #[test]
     fn numbers_that_are_none_stay_so_and_shapes_too() {
         let x = Tensor::new(&[[f32::NAN, f32::INFINITY], [0.0, -200.0]], &Device::Cpu).unwrap();
-        for f in [silu, gelu_tanh] {
-            let y = f(&x.t().unwrap()).unwrap().to_vec2::<f32>().unwrap();
+        let by = Tensor::new(&[[1f32, 2.0], [3.0, f32::NAN]], &Device::Cpu).unwrap();
+        for of in [Of::X, Of::Cubic] {
+            let y = of.each(&x.t().unwrap()).unwrap().to_vec2::<f32>().unwrap();
             assert!(y[0][0].is_nan());
             assert_eq!((y[1][0], y[0][1], y[1][1]), (f32::INFINITY, 0.0, 0.0));
+            let y = of.gated(&x.t().unwrap(), &by.t().unwrap()).unwrap().to_vec2::<f32>().unwrap();
+            assert!(y[0][0].is_nan() && y[1][1].is_nan());
+            assert_eq!((y[1][0], y[0][1]), (f32::INFINITY, 0.0));
+            assert!(of.gated(&x, &by.narrow(0, 0, 1).unwrap()).is_err());
         }
     }
 }

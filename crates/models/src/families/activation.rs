@@ -2,7 +2,7 @@ use candle_core::Tensor;
 
 use super::keys::Keys;
 use crate::error::Result;
-use crate::sigmoid;
+use crate::sigmoid::Of;
 
 /// The function between two layers of a feed-forward net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +35,19 @@ impl Activation {
 
     pub(crate) fn on(self, x: &Tensor) -> candle_core::Result<Tensor> {
         match self {
-            Self::Silu => sigmoid::silu(x),
+            Self::Silu => Of::X.each(x),
             Self::Gelu => x.gelu_erf(),
-            Self::GeluTanh => sigmoid::gelu_tanh(x),
+            Self::GeluTanh => Of::Cubic.each(x),
             Self::Relu => x.relu(),
+        }
+    }
+
+    /// Of `x`, times `by`: what passes a gated net. (Shazeer 2020)
+    pub(crate) fn gated(self, x: &Tensor, by: &Tensor) -> candle_core::Result<Tensor> {
+        match self {
+            Self::Silu => Of::X.gated(x, by),
+            Self::GeluTanh => Of::Cubic.gated(x, by),
+            Self::Gelu | Self::Relu => self.on(x)? * by,
         }
     }
 }

@@ -351,7 +351,7 @@ impl Family for Gemma {
             }
             x = (x + ops::rms_norm(&block.o.forward(&z)?, &block.after_attention, eps)?)?;
             let h = ops::rms_norm(&x, &block.before_ffn, eps)?;
-            let gated = (activation.on(&block.gate.forward(&h)?)? * block.up.forward(&h)?)?;
+            let gated = activation.gated(&block.gate.forward(&h)?, &block.up.forward(&h)?)?;
             x = run.fed(x, ops::rms_norm(&block.down.forward(&gated)?, &block.after_ffn, eps)?)?;
         }
         run.state(&x)?;

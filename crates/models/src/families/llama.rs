@@ -257,8 +257,7 @@ impl Block {
 impl Block {
     /// (len, hidden) -> (len, hidden).
     fn feed_forward(&self, h: &Tensor, activation: Activation) -> Result<Tensor> {
-        let gate = activation.on(&self.gate.forward(h)?)?;
-        Ok(self.down.forward(&(gate * self.up.forward(h)?)?)?)
+        Ok(self.down.forward(&activation.gated(&self.gate.forward(h)?, &self.up.forward(h)?)?)?)
     }
 }
 

@@ -251,7 +251,7 @@ impl Family for ModernBert {
             }
             x = (x + block.o.forward(&z)?)?;
             let h = block.up.forward(&block.norm.forward(&x)?)?;
-            let gated = (self.config.act.on(&h.narrow(1, 0, ffn)?)? * h.narrow(1, ffn, ffn)?)?;
+            let gated = self.config.act.gated(&h.narrow(1, 0, ffn)?, &h.narrow(1, ffn, ffn)?)?;
             x = (x + block.down.forward(&gated)?)?;
         }
         run.state(&x)?;

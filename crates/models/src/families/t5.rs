@@ -204,10 +204,11 @@ impl T5 {
             x = (&x + cross.across(&h, layer, run, &unscaled(self.config.attention.head_dim))?)?;
         }
         let h = self.norm(&x, &block.norm)?;
-        let mut inner = self.config.act.on(&block.up[0].forward(&h)?)?;
-        if let Some(gate) = block.up.get(1) {
-            inner = (inner * gate.forward(&h)?)?;
-        }
+        let inner = block.up[0].forward(&h)?;
+        let inner = match block.up.get(1) {
+            Some(gate) => self.config.act.gated(&inner, &gate.forward(&h)?)?,
+            None => self.config.act.on(&inner)?,
+        };
         run.fed(x, block.down.forward(&inner)?)
     }
 
