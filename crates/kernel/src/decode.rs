@@ -20,12 +20,12 @@ pub(crate) use views::Views;
 use std::ops::Range;
 
 use fearless_simd::{Simd, dispatch, f32x4, f32x8, f32x16};
-use rayon::prelude::*;
 
 use crate::alone::{alone, widened};
 use crate::forward::Shape;
 use crate::merge::{add, total};
 use crate::params::{Block, Mask, Span};
+use crate::share::found;
 use crate::simd::Lanes;
 use crate::tile::adjust::adjust;
 use crate::tile::hide::hide;
@@ -120,11 +120,13 @@ impl<C: Source> Step<'_, C> {
         let reach = self.mask.reach(self.rows(0).queries(self.range.clone()));
         let splits = splits(reach, self.source.block());
         let tasks: Vec<_> = (0..batch).flat_map(|batch| splits.iter().map(move |keys| (batch, keys.clone()))).collect();
-        let split =
-            |(batch, keys): (usize, Range<usize>)| dispatch!(isa.0, simd => self.split(simd, panels, batch, keys));
-        let states: Vec<State> = tasks.into_par_iter().map(split).collect();
-        let rows = (0..batch * kv_heads * self.range.len()).into_par_iter().with_min_len(8);
-        rows.map(|at| self.join(&states, splits.len(), at, q_row)).collect()
+        let split = |at: usize| {
+            let (batch, keys) = tasks[at].clone();
+            dispatch!(isa.0, simd => self.split(simd, panels, batch, keys))
+        };
+        let states = found(tasks.len(), 1, || (), |(), at| split(at));
+        let rows = batch * kv_heads * self.range.len();
+        found(rows, 8, || (), |(), at| self.join(&states, splits.len(), at, q_row))
     }
 
     /// The queries of every kv head, (batch, kv_heads, head_dim, lanes).

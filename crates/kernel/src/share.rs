@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::linger::{linger, patiently};
+
 /// Does all of `work`, each with what `room` makes for a thread. Work comes in groups: a thread takes a whole group after
 /// another, in order, so that what a group's work reads stays in its own caches; when none is left, it helps with those
 /// of others. The thread that asks works too instead of waiting to be woken, with all of the pool but one beside it: short
@@ -25,12 +27,38 @@ pub fn share<W: Send, R>(work: Vec<Vec<W>>, room: impl Fn() -> R + Sync, each: i
             }
         }
     };
+    let away = AtomicUsize::new(threads.saturating_sub(1));
     rayon::in_place_scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(|_| some());
+            scope.spawn(|_| {
+                some();
+                linger();
+                away.fetch_sub(1, Ordering::Release);
+            });
         }
         some();
+        // A thread of the pool does other work while it waits for the scope's end; any other would sleep.
+        if rayon::current_thread_index().is_none() {
+            patiently(|| away.load(Ordering::Acquire) > 0);
+        }
     });
+}
+
+/// What `each` finds for every number below `count`, in order; a thread takes `piece` of them at a time.
+pub(crate) fn found<T: Send, R>(
+    count: usize,
+    piece: usize,
+    room: impl Fn() -> R + Sync,
+    each: impl Fn(&mut R, usize) -> T + Sync,
+) -> Vec<T> {
+    let mut found: Vec<Option<T>> = (0..count).map(|_| None).collect();
+    let pieces = found.chunks_mut(piece).enumerate().collect();
+    share(vec![pieces], room, |room, (at, places)| {
+        for (place, at) in places.iter_mut().zip(at * piece..) {
+            *place = Some(each(room, at));
+        }
+    });
+    found.into_iter().flatten().collect()
 }
 
 #[cfg(test)]

@@ -1,49 +1,24 @@
 //! Keeping the pool's threads awake over a run of many short pieces of work: every run of a model.
 
-use std::hint::spin_loop;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
-use rayon::Yield;
-
-/// How long a thread waits for work before it may sleep after all.
-const PATIENCE: Duration = Duration::from_micros(250);
+use attnscope_kernel::linger;
 
 /// Does `work` on a thread of the pool, while the others wait for their share of it without going to sleep. From outside the
 /// pool each product would be handed over and waited for: a twelfth of the time that a text of 2,048 tokens takes. A new token
 /// is hundreds of products of some ten microseconds with a little between them: about as long as a thread takes to wake up.
-///
-/// Each waits only so long: work that waits for work of others can therefore never wait for ever. Nobody waits for those
-/// that wait: a thread that is busy elsewhere holds up no token.
+/// Nobody waits for those that wait: a thread that is busy elsewhere holds up no token.
 ///
 /// While `work` waits for its share, its thread may do another's, another's `awake` included. So it must hold no lock there
 /// that another's takes too.
 pub(crate) fn awake<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     rayon::scope(|_| {
-        let (over, asks) = (Over::default(), rayon::current_thread_index());
-        let seen = Arc::clone(&over.0);
+        let asks = rayon::current_thread_index();
         rayon::spawn_broadcast(move |thread| {
-            let mut since = Instant::now();
-            while Some(thread.index()) != asks && !seen.load(Ordering::Relaxed) && since.elapsed() < PATIENCE {
-                match rayon::yield_now() {
-                    Some(Yield::Executed) => since = Instant::now(),
-                    _ => spin_loop(),
-                }
+            if Some(thread.index()) != asks {
+                linger();
             }
         });
         work()
     })
-}
-
-/// Says so when it is dropped: after a panic too.
-#[derive(Default)]
-struct Over(Arc<AtomicBool>);
-
-impl Drop for Over {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 #[cfg(test)]

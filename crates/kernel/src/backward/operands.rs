@@ -1,10 +1,10 @@
 //! What every task of the backward pass reads.
 
 use fearless_simd::{Simd, SimdBase, dispatch};
-use rayon::prelude::*;
 
 use crate::forward::Shape;
 use crate::params::Mask;
+use crate::share::found;
 use crate::tile::strips::Strips;
 use crate::{Element, Isa, Params, View};
 
@@ -59,17 +59,13 @@ pub(super) fn lanes(isa: Isa) -> usize {
 
 /// out . d_out of every row, (batch, q_heads, q_len).
 pub(super) fn deltas<O: Element, G: Element>(shape: &Shape, out: View<O>, d_out: View<G>) -> Vec<f64> {
-    let rows = 0..shape.batch * shape.q_heads * shape.q_len;
+    let rows = shape.batch * shape.q_heads * shape.q_len;
     let row = |row: usize| (row / shape.q_len / shape.q_heads, row % shape.q_len, row / shape.q_len % shape.q_heads);
-    rows.into_par_iter()
-        .map_init(
-            || [vec![0.0; out.dim()], vec![0.0; out.dim()]],
-            |[o, d], at| {
-                let (batch, query, head) = row(at);
-                O::widen(out.row(batch, query, head), o);
-                G::widen(d_out.row(batch, query, head), d);
-                crate::reference::dot(o, d)
-            },
-        )
-        .collect()
+    let room = || [vec![0.0; out.dim()], vec![0.0; out.dim()]];
+    found(rows, 256, room, |[o, d], at| {
+        let (batch, query, head) = row(at);
+        O::widen(out.row(batch, query, head), o);
+        G::widen(d_out.row(batch, query, head), d);
+        crate::reference::dot(o, d)
+    })
 }
