@@ -13,12 +13,13 @@ use crate::outputs::Outputs;
 use crate::params::{Block, Mask, Span};
 use crate::simd::Lanes;
 use crate::tile::BLOCK_KV;
-use crate::tile::accumulate::accumulate;
+use crate::tile::accumulate::{accumulate, accumulate_some};
 use crate::tile::adjust::adjust;
+use crate::tile::edges::shared;
 use crate::tile::hide::hide;
 use crate::tile::pack::{factor, pack, unpack};
 use crate::tile::rows::Rows;
-use crate::tile::scores::scores;
+use crate::tile::scores::{scores, some_scores};
 use crate::tile::softmax::Online;
 use crate::tile::soon::soon;
 use crate::tile::watch::Watch;
@@ -161,9 +162,19 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
             if visibility == Block::Skip {
                 continue;
             }
-            let in_piece = block.start - run * RUN..block.end - run * RUN;
-            let fours = &mut block_scores[..block.len().next_multiple_of(4) * lanes];
-            scores::<S, F, N, Q>(simd, panel, piece.keys(within, in_piece.clone()), fours);
+            let both = match visibility {
+                Block::Partial if N == 2 => shared(&mask, (rows, range.clone()), F::LEN, block.clone()),
+                _ => block.clone(),
+            };
+            let single = [block.start..both.start, both.end..block.end];
+            let in_piece = |keys: &Range<usize>| keys.start - run * RUN..keys.end - run * RUN;
+            let in_block = |keys: &Range<usize>| (keys.start - block.start) * lanes..(keys.end - block.start) * lanes;
+            let fours = |keys: &Range<usize>| in_block(&(keys.start..keys.end.next_multiple_of(4)));
+            scores::<S, F, N, Q>(simd, panel, piece.keys(within, in_piece(&both)), &mut block_scores[fours(&both)]);
+            for (from, keys) in single.iter().enumerate().filter(|(_, keys)| !keys.is_empty()) {
+                let out = &mut block_scores[fours(keys)];
+                some_scores::<S, F, N, 1, Q>(simd, panel, from, piece.keys(within, in_piece(keys)), out);
+            }
             let scored = &mut block_scores[..block.len() * lanes];
             if params.adjusts() {
                 adjust::<S, F>(simd, (params, &mask), (batch, rows, range.clone()), block.clone(), lanes, scored);
@@ -178,7 +189,17 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
             if block.end == reach.end {
                 outputs.soon(simd, batch, range.clone().map(|row| rows.at(row)));
             }
-            accumulate::<S, F, N, D>(simd, scored, piece.values(within, in_piece), shrink, acc);
+            accumulate::<S, F, N, D>(
+                simd,
+                &scored[in_block(&both)],
+                piece.values(within, in_piece(&both)),
+                shrink,
+                acc,
+            );
+            for (from, keys) in single.iter().enumerate().filter(|(_, keys)| !keys.is_empty()) {
+                let (probs, one) = (&scored[in_block(keys)], [F::splat(simd, 1.0)]);
+                accumulate_some::<S, F, N, 1, D>(simd, from, probs, piece.values(within, in_piece(keys)), one, acc);
+            }
         }
         heads.done(batch, rows.kv_head, run, piece);
     }

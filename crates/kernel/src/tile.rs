@@ -2,6 +2,7 @@
 
 pub(crate) mod accumulate;
 pub(crate) mod adjust;
+pub(crate) mod edges;
 pub(crate) mod gradient;
 pub(crate) mod hide;
 pub(crate) mod pack;

@@ -14,45 +14,60 @@ pub(crate) fn accumulate<S: Simd, F: Lanes<S>, const N: usize, const D: usize>(
     shrink: [F; N],
     acc: &mut [f32],
 ) {
+    accumulate_some::<S, F, N, N, D>(simd, 0, probs, values, shrink, acc);
+}
+
+/// [`accumulate`] for `M` vectors of the panel from one on, the only ones that these keys matter to.
+#[inline(always)]
+pub(crate) fn accumulate_some<S: Simd, F: Lanes<S>, const N: usize, const M: usize, const D: usize>(
+    simd: S,
+    from: usize,
+    probs: &[f32],
+    values: &[f32],
+    shrink: [F; M],
+    acc: &mut [f32],
+) {
     let lanes = N * F::LEN;
     let dim = acc.len() / lanes;
     let mut tiles = acc.chunks_exact_mut(D * lanes);
     let mut t = 0;
     for acc in tiles.by_ref() {
-        tile::<S, F, N, D>(simd, probs, values, (t, dim), shrink, acc);
+        tile::<S, F, N, M, D>(simd, from, probs, values, (t, dim), shrink, acc);
         t += D;
     }
     for acc in tiles.into_remainder().chunks_exact_mut(lanes) {
-        tile::<S, F, N, 1>(simd, probs, values, (t, dim), shrink, acc);
+        tile::<S, F, N, M, 1>(simd, from, probs, values, (t, dim), shrink, acc);
         t += 1;
     }
 }
 
 /// One tile of `D` dimensions, from t of dim, by a panel; held in registers over all keys of the block.
 #[inline(always)]
-fn tile<S: Simd, F: Lanes<S>, const N: usize, const D: usize>(
+fn tile<S: Simd, F: Lanes<S>, const N: usize, const M: usize, const D: usize>(
     simd: S,
+    from: usize,
     probs: &[f32],
     values: &[f32],
     (t, dim): (usize, usize),
-    shrink: [F; N],
+    shrink: [F; M],
     acc: &mut [f32],
 ) {
     let lanes = N * F::LEN;
     // A block is summed by itself and then added, so that rounding grows with keys / block, not with keys.
-    let mut sums = [[F::splat(simd, 0.0); N]; D];
+    let mut sums = [[F::splat(simd, 0.0); M]; D];
     for (probs, value) in probs.chunks_exact(lanes).zip(values.chunks_exact(dim)) {
         let value = &value[t..t + D];
-        let p: [F; N] = load(simd, probs);
+        let p: [F; M] = load(simd, &probs[from * F::LEN..]);
         for d in 0..D {
             let v = F::splat(simd, value[d]);
-            for r in 0..N {
+            for r in 0..M {
                 sums[d][r] = p[r].mul_add(v, sums[d][r]);
             }
         }
     }
     for (sums, acc) in sums.iter().zip(acc.chunks_exact_mut(lanes)) {
-        for r in 0..N {
+        let acc = &mut acc[from * F::LEN..];
+        for r in 0..M {
             let at = r * F::LEN..(r + 1) * F::LEN;
             let before = F::from_slice(simd, &acc[at.clone()]);
             before.mul_add(shrink[r], sums[r]).store_slice(&mut acc[at]);
