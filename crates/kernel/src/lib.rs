@@ -65,7 +65,7 @@ pub use error::Error;
 pub use forward::{Forward, forward, forward_into, forward_observed, forward_to, working_bytes};
 pub use half::{bf16, f16};
 pub use isa::Isa;
-pub use linger::linger;
+pub use linger::{busy, linger};
 pub use merge::{forward_shared_prefix, merge};
 pub use observe::{BlockMap, Observe, Observed, RowStats};
 pub use params::{Bias, Hidden, KeyPadding, Knockout, Mask, Params, RelativeBias, Segments, Window};

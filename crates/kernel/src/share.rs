@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::linger::{linger, patiently};
+use crate::linger::{busy, linger, patiently};
 
 /// Does all of `work`, each with what `room` makes for a thread. Work comes in groups: a thread takes a whole group after
 /// another, in order, so that what a group's work reads stays in its own caches; when none is left, it helps with those
@@ -28,19 +28,21 @@ pub fn share<W: Send, R>(work: Vec<Vec<W>>, room: impl Fn() -> R + Sync, each: i
         }
     };
     let away = AtomicUsize::new(threads.saturating_sub(1));
-    rayon::in_place_scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|_| {
-                some();
-                linger();
-                away.fetch_sub(1, Ordering::Release);
-            });
-        }
-        some();
-        // A thread of the pool does other work while it waits for the scope's end; any other would sleep.
-        if rayon::current_thread_index().is_none() {
-            patiently(|| away.load(Ordering::Acquire) > 0);
-        }
+    busy(|| {
+        rayon::in_place_scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|_| {
+                    some();
+                    linger();
+                    away.fetch_sub(1, Ordering::Release);
+                });
+            }
+            some();
+            // A thread of the pool does other work while it waits for the scope's end; any other would sleep.
+            if rayon::current_thread_index().is_none() {
+                patiently(|| away.load(Ordering::Acquire) > 0);
+            }
+        })
     });
 }
 
@@ -63,9 +65,12 @@ pub(crate) fn found<T: Send, R>(
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Barrier, mpsc};
+    use std::time::Duration;
 
-    use super::share;
+    use super::{found, share};
 
     #[test]
     fn everything_is_done_once_by_no_more_threads_than_the_pool_has() {
@@ -83,6 +88,60 @@ mod tests {
                 assert!(done.iter().all(|done| done.load(Ordering::Relaxed) == 1), "{threads} threads, {len} pieces");
                 assert!(rooms.load(Ordering::Relaxed) <= threads.max(1));
             }
+        }
+    }
+
+    #[test]
+    fn what_is_found_has_its_place() {
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for (count, piece) in [(0, 8), (1, 8), (7, 8), (8, 8), (1003, 8), (50, 1)] {
+                let squares = || found(count, piece, || 2, |power, at| (at as u64).pow(*power));
+                let want: Vec<_> = (0..count as u64).map(|at| at * at).collect();
+                assert_eq!(pool.install(squares), want);
+                assert_eq!(squares(), want, "from outside");
+            }
+        }
+    }
+
+    /// The other thread is at something else for long, so that who asks does all, and what was meant for the other too.
+    #[test]
+    fn who_asks_does_not_wait_for_more() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let (begun, begins) = mpsc::channel();
+        let (ends, ended) = mpsc::channel::<()>();
+        pool.spawn(move || {
+            begun.send(()).unwrap();
+            // Until the test is over, or has failed.
+            let _ = ended.recv_timeout(Duration::from_secs(10));
+        });
+        begins.recv().unwrap();
+        pool.install(|| {
+            share(vec![(0..9).collect()], || (), |(), _: usize| ());
+            assert_eq!(rayon::yield_now(), Some(rayon::Yield::Idle), "nothing is left to do");
+        });
+        drop(ends);
+    }
+
+    /// Whichever thread it falls on.
+    #[test]
+    fn a_panic_goes_to_who_asked_and_the_pool_goes_on() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let both = Barrier::new(2);
+        for who_asks_falls in [true, false] {
+            let fall = || {
+                let asks = std::thread::current().id();
+                share(
+                    vec![vec![(), ()]],
+                    || (),
+                    |(), ()| {
+                        both.wait();
+                        assert!((std::thread::current().id() == asks) != who_asks_falls, "as asked");
+                    },
+                );
+            };
+            assert!(catch_unwind(AssertUnwindSafe(|| pool.install(fall))).is_err());
+            assert_eq!(pool.install(|| found(3, 1, || (), |(), at| at)), [0, 1, 2]);
         }
     }
 }

@@ -33,7 +33,8 @@ pub struct Run<'a> {
     pub cache: Option<&'a mut Cache>,
     /// Which attention to keep.
     pub keep: Keep,
-    /// Called after each layer with (layers done, layers in all); the run stops when it returns false.
+    /// Called after each layer with (layers done, layers in all); the run stops when it returns false. The thread that calls
+    /// may be in the midst of other runs: it must not wait for one of them, nor for a lock that is held over a run.
     pub progress: &'a (dyn Fn(usize, usize) -> bool + Sync),
     /// What was kept.
     pub sites: Vec<Site>,

@@ -1,23 +1,19 @@
 //! Keeping the pool's threads awake over a run of many short pieces of work: every run of a model.
 
-use attnscope_kernel::linger;
+use attnscope_kernel::{busy, linger};
 
 /// Does `work` on a thread of the pool, while the others wait for their share of it without going to sleep. From outside the
 /// pool each product would be handed over and waited for: a twelfth of the time that a text of 2,048 tokens takes. A new token
 /// is hundreds of products of some ten microseconds with a little between them: about as long as a thread takes to wake up.
-/// Nobody waits for those that wait: a thread that is busy elsewhere holds up no token.
+/// Nobody waits for those that wait: a thread that is busy elsewhere holds up no token. Nor does the thread of `work` wait
+/// for anything but its own shares.
 ///
 /// While `work` waits for its share, its thread may do another's, another's `awake` included. So it must hold no lock there
 /// that another's takes too.
 pub(crate) fn awake<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     rayon::scope(|_| {
-        let asks = rayon::current_thread_index();
-        rayon::spawn_broadcast(move |thread| {
-            if Some(thread.index()) != asks {
-                linger();
-            }
-        });
-        work()
+        rayon::spawn_broadcast(|_| linger());
+        busy(work)
     })
 }
 
@@ -64,5 +60,17 @@ mod tests {
         let fell = std::panic::catch_unwind(|| awake(|| -> u32 { panic!("as asked") }));
         assert!(fell.is_err());
         assert_eq!(awake(|| 1), 1);
+    }
+
+    /// Its own thread, that is, not even in its waiting for others: it would be back late.
+    #[test]
+    fn who_asks_does_not_linger() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        pool.install(|| {
+            awake(|| {
+                assert_eq!(rayon::yield_now(), Some(rayon::Yield::Executed), "what all threads were told");
+                assert_eq!(rayon::yield_now(), Some(rayon::Yield::Idle), "nothing came of it");
+            });
+        });
     }
 }

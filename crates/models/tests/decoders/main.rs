@@ -8,4 +8,5 @@ mod options;
 mod oracle;
 mod refused;
 mod spellings;
+mod threads;
 mod words;
