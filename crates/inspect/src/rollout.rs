@@ -65,7 +65,7 @@ impl Trace {
         }
         let mut sites: Vec<&Site> = self.sites.iter().filter(|site| site.kind == kind).collect();
         sites.sort_by_key(|site| site.layer);
-        let Some(last) = sites.last() else { return Err(Error::NoSite(kind.name())) };
+        let Some(last) = sites.last() else { return Err(self.no_site(kind)) };
         let len = last.q_len();
         if let Some(gap) = (0..sites.len()).find(|layer| sites[*layer].layer != *layer) {
             return Err(Error::Undefined(format!(

@@ -22,7 +22,7 @@ pub(crate) fn run(args: HeadsArgs) -> anyhow::Result<()> {
 }
 
 fn statistics(args: &HeadsArgs) -> anyhow::Result<()> {
-    let trace = read(&args.reading, args.layer.map_or(Keep::All, Keep::Only))?;
+    let trace = read(&args.reading, args.layer.map_or(Keep::All, Keep::Only), None)?;
     let bar = output::progress("heads");
     let all = trace.sites.iter().map(|site| site.q_heads()).sum();
     let done = AtomicUsize::new(0);
