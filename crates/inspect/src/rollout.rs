@@ -60,7 +60,8 @@ impl Trace {
     /// Every layer's attention of a text on itself, the first layer first.
     fn stack(&self, kind: SiteKind) -> Result<Vec<&Site>, Error> {
         if kind == SiteKind::Cross {
-            let why = "rollout goes from layer to layer of one text; cross-attention is from one text to another";
+            let why = "rollout goes from layer to layer of one text; cross-attention is from one text to another; choose \
+                       `self` or `encoder`";
             return Err(Error::Undefined(why.to_owned()));
         }
         let mut sites: Vec<&Site> = self.sites.iter().filter(|site| site.kind == kind).collect();
