@@ -101,7 +101,7 @@ fn a_site_that_is_not_there_is_told_of_what_was_named() {
     ];
     for args in commands {
         for source in [&bert, &trace, "example"] {
-            if args[0] == "knockout" && source == &trace {
+            if args[0] == "knockout" && source == trace {
                 continue;
             }
             for site in ["cross", "encoder"] {
@@ -126,4 +126,21 @@ fn a_layer_that_only_the_other_half_has_is_out_of_range() {
     }
     let deepest = json(&[&["show", &tiny("bart-lm"), "--layer", "2"], &TEXT[..]].concat());
     assert_eq!(deepest["site"], "self");
+}
+
+/// A layer of an encoder-decoder has heads of the same number in each of its attentions.
+#[test]
+fn the_table_of_heads_says_which_attention_each_is_of() {
+    let said = printed(&[&["heads", &tiny("bart-lm")], &TEXT[..]].concat());
+    let places: Vec<Vec<&str>> = said
+        .lines()
+        .filter(|line| line.ends_with("proven") && !line.starts_with("proven"))
+        .map(|line| line.split_whitespace().take(3).collect())
+        .collect();
+    for place in [["encoder", "1", "0"], ["self", "2", "1"], ["cross", "2", "1"]] {
+        assert!(places.contains(&place.to_vec()), "{said}");
+    }
+    let distinct: std::collections::BTreeSet<_> = places.iter().collect();
+    assert_eq!(distinct.len(), places.len(), "{said}");
+    assert!(!printed(&["heads", &tiny("gpt2-lm"), "--text", "the robot"]).contains("site"));
 }
