@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Opens a trace file with numpy and the safetensors package alone, and brings a weight back from it.
 
-    open-trace.py FILE [LAYER HEAD QUERY KEY]   prints the weight of one cell
-    open-trace.py --check ATTNSCOPE             compares every cell of the worked example with `attnscope row`, as it is
-                                                and with every term and mask that a trace may have
+    open-trace.py FILE                                prints whose it is, its tokens and its tensors
+    open-trace.py FILE [SITE] LAYER HEAD QUERY KEY    prints the weight of one cell; SITE is self, cross or encoder, and
+                                                      self where it is left out
+    open-trace.py --check ATTNSCOPE                   compares every cell of the worked example with `attnscope row`, as it
+                                                      is and with every term and mask that a trace may have; and every cell
+                                                      of two encoder-decoders with `attnscope show`
 
 A trace keeps q, k, v, out and lse of each layer, never the weights: A_ij = exp(s_ij - lse_i), where
 s_ij = softcap(scale * q_i . k_j) + ALiBi + relative bias + bias, of those that the site's entry has.
@@ -20,6 +23,8 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 FORMAT = 1
+SITES = ("self", "cross", "encoder")
+TINY = Path(__file__).resolve().parent.parent / "crates/models/tests/tiny"
 # What a site's entry may have. One that is not here would change the weights in a way that is not known here.
 KNOWN = {
     "site", "layer", "scale", "causal", "window", "softcap", "alibi_slopes", "relative_bias", "sinks", "segments",
@@ -28,21 +33,23 @@ KNOWN = {
 
 
 class Site:
-    """One attention of a trace."""
+    """One attention of a trace: `self`, or of an encoder-decoder `encoder` (its encoder's) or `cross` (its decoder's, whose
+    keys are the encoder's tokens)."""
 
-    def __init__(self, path, layer):
+    def __init__(self, path, layer, site="self"):
         with safe_open(path, framework="np") as file:
             about = json.loads(file.metadata()["attnscope"])
             if about["format"] != FORMAT:
                 sys.exit(f"{path}: trace format {about['format']}, but this script reads format {FORMAT}")
-            found = [s for s in about["sites"] if s["site"] == "self" and s["layer"] == layer]
+            found = [s for s in about["sites"] if s["site"] == site and s["layer"] == layer]
             if not found:
-                sys.exit(f"{path}: there is no self attention of layer {layer}")
+                there = ", ".join(f"{s['site']} {s['layer']}" for s in about["sites"])
+                sys.exit(f"{path}: there is no {site} attention of layer {layer}; there are {there or 'none at all'}")
             self.entry = found[0]
             unknown = sorted(set(self.entry) - KNOWN)
             if unknown:
-                sys.exit(f"{path}: layer {layer} has {', '.join(unknown)}, which this script does not apply")
-            name = f"blocks.{layer}.self."
+                sys.exit(f"{path}: {site} layer {layer} has {', '.join(unknown)}, which this script does not apply")
+            name = f"blocks.{layer}.{site}."
             self.q, self.k, self.lse = (file.get_tensor(name + part) for part in ("q", "k", "lse"))
             self.bias = file.get_tensor(name + "bias") if name + "bias" in file.keys() else None
 
@@ -155,6 +162,28 @@ def compare(attnscope, file):
         np.testing.assert_allclose(sum(ours) + (row["sink"] or 0), 1, rtol=0, atol=1e-6)
 
 
+def compare_halves(attnscope, file):
+    """Every cell of every head of an encoder-decoder; how many heads that are, by site."""
+    heads = dict.fromkeys(SITES, 0)
+    with safe_open(file, framework="np") as opened:
+        about = json.loads(opened.metadata()["attnscope"])
+    for entry in about["sites"]:
+        site = Site(file, entry["layer"], entry["site"])
+        keys = about["tokens"] if entry["site"] == "self" else about["encoder"]["tokens"]
+        assert site.k.shape[0] == len(keys)
+        for head in range(site.q.shape[1]):
+            place = ["--site", entry["site"], "--layer", str(entry["layer"]), "--head", str(head)]
+            shown = subprocess.run([attnscope, "show", file, *place, "--json"], check=True, capture_output=True).stdout
+            # Hidden cells are null.
+            theirs = [[weight or 0.0 for weight in row] for row in json.loads(shown)["weights"]]
+            ours = [[site.weight(head, q, k) for k in range(site.k.shape[0])] for q in range(site.q.shape[0])]
+            # Their scores are many times those of the example, and come in f32 from the program but in f64 from here.
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=5e-6)
+            np.testing.assert_allclose(np.sum(ours, axis=1), 1, rtol=0, atol=5e-6)
+            heads[entry["site"]] += 1
+    assert all(heads.values()), heads
+
+
 def check(attnscope):
     with tempfile.TemporaryDirectory() as folder:
         file, every = Path(folder) / "example.safetensors", Path(folder) / "every.safetensors"
@@ -162,7 +191,15 @@ def check(attnscope):
         with_everything(file, every)
         compare(attnscope, file)
         compare(attnscope, every)
+        for model in ("t5-relu", "bart-lm"):
+            texts = ["--text", "The robot was tired.", "--target", "She walked on the moon"]
+            halves = Path(folder) / f"{model}.safetensors"
+            subprocess.run(
+                [attnscope, "trace", TINY / model, *texts, "-o", halves], check=True, stdout=subprocess.DEVNULL
+            )
+            compare_halves(attnscope, halves)
     print("every cell of the worked example comes back in numpy, with and without every term and mask")
+    print("every cell of encoder, decoder and cross-attention of T5 and BART comes back in numpy")
 
 
 if __name__ == "__main__":
@@ -173,10 +210,18 @@ if __name__ == "__main__":
             with safe_open(path, framework="np") as file:
                 about = json.loads(file.metadata()["attnscope"])
                 print(about["model"]["name"], [token["text"] for token in about["tokens"]])
+                if about.get("encoder") is not None:
+                    print("encoder", [token["text"] for token in about["encoder"]["tokens"]])
                 for name in file.keys():
                     print(name, file.get_slice(name).get_dtype(), file.get_slice(name).get_shape())
-        case [path, *place] if len(place) == 4:
+        case [path, *place] if len(place) == 4 or (len(place) == 5 and place[0] in SITES):
+            kind = place.pop(0) if len(place) == 5 else "self"
             layer, *cell = map(int, place)
-            print(Site(path, layer).weight(*cell))
+            site = Site(path, layer, kind)
+            there = (site.q.shape[1], site.q.shape[0], site.k.shape[0])
+            for what, index, count in zip(("head", "query", "key"), cell, there):
+                if not 0 <= index < count:
+                    sys.exit(f"{path}: {what} {index} is out of range: {kind} layer {layer} has 0 to {count - 1}")
+            print(site.weight(*cell))
         case _:
             sys.exit(__doc__)

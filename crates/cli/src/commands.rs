@@ -15,7 +15,7 @@ pub(crate) mod trace;
 pub(crate) mod view;
 
 use anyhow::bail;
-use attnscope_inspect::{Trace, fit_to_show};
+use attnscope_inspect::{SiteKind, Trace, fit_to_show};
 use attnscope_models::{Ask, DEFAULT_TEXT, Keep, Model, Prompt, Source};
 
 use crate::args::{Reading, Weights};
@@ -32,15 +32,19 @@ fn open(name: &str, weights: Weights) -> anyhow::Result<Source> {
     Ok(source?)
 }
 
-/// Opens the source and reads what is to be read, with a bar.
-fn read(reading: &Reading, keep: Keep) -> anyhow::Result<Trace> {
-    Ok(read_from(reading, keep)?.1)
+/// Opens the source and reads what is to be read, with a bar. `site` is what will be looked at, which must be there.
+fn read(reading: &Reading, keep: Keep, site: impl Into<Option<SiteKind>>) -> anyhow::Result<Trace> {
+    Ok(read_from(reading, keep, site)?.1)
 }
 
 /// The same, with the source that was opened.
-fn read_from(reading: &Reading, keep: Keep) -> anyhow::Result<(Source, Trace)> {
+fn read_from(reading: &Reading, keep: Keep, site: impl Into<Option<SiteKind>>) -> anyhow::Result<(Source, Trace)> {
     let ask = reading.ask(keep)?;
     let source = open(&reading.source, reading.weights)?;
+    if let Some(kind) = site.into() {
+        let layer = if let Keep::Only(layer) = keep { Some(layer) } else { None };
+        source.check_site(&reading.source, kind, layer)?;
+    }
     let ask = reading.fit_ask(&source, ask)?;
     let bar = output::progress("reading");
     let progress = |done, all| {

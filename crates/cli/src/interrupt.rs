@@ -1,4 +1,4 @@
-//! Ctrl-C. It stops every command alike: at once, with a line on standard error and exit code 130. But a file that is being
+//! Ctrl-C. It stops every command alike: at once, with a line on standard error and exit code 130. But a file or JSON that is being
 //! written is written to its end first, and a command that has something to keep is told, and ends by itself.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -9,6 +9,8 @@ use attnscope_render::Colour;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use crate::interrupt;
+
 pub(crate) use attnscope_render::CAVEAT;
 
 /// Prints text as it is.
@@ -28,9 +30,10 @@ pub(crate) fn complain_afresh(line: &str) {
     complain(&format!("{wipe}{line}"));
 }
 
-/// Prints one JSON document.
+/// Prints one JSON document, whole: Ctrl-C ends the program after its last line, because half of one is of no use.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    print(&(serde_json::to_string_pretty(value)? + "\n"))
+    let document = serde_json::to_string_pretty(value)? + "\n";
+    interrupt::whole(|| print(&document))
 }
 
 /// Whether the answer failed only because its reader, `head` say, had enough.

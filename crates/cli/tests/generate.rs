@@ -146,6 +146,60 @@ fn a_trace_that_cannot_be_kept_does_not_take_the_text_along() {
     }
 }
 
+/// A copy of a tiny GPT-2 whose numbers overflow where a token stands at a position.
+fn breaking_at(position: usize, folder: &Path) -> String {
+    let source = PathBuf::from(tiny("gpt2-lm"));
+    for name in ["config.json", "tokenizer.json"] {
+        fs::copy(source.join(name), folder.join(name)).unwrap();
+    }
+    let mut file = fs::read(source.join("model.safetensors")).unwrap();
+    let header = 8 + u64::from_le_bytes(file[..8].try_into().unwrap()) as usize;
+    let tensors: serde_json::Value = serde_json::from_slice(&file[8..header]).unwrap();
+    let positions = &tensors["transformer.wpe.weight"];
+    let number = |value: &serde_json::Value| value.as_u64().unwrap() as usize;
+    let width = number(&positions["shape"][1]) * size_of::<f32>();
+    let at = header + number(&positions["data_offsets"][0]) + position * width;
+    for number in file[at..at + width].chunks_mut(size_of::<f32>()) {
+        number.copy_from_slice(&f32::MAX.to_le_bytes());
+    }
+    fs::write(folder.join("model.safetensors"), file).unwrap();
+    folder.to_str().unwrap().to_owned()
+}
+
+/// What a model said before its run failed is the answer: one whole document, or the text, and the error beside it.
+#[test]
+fn a_text_that_breaks_off_is_not_lost() {
+    let (folder, to) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let broken = breaking_at(12, folder.path());
+    let file = to.path().join("t.safetensors");
+    let file = file.to_str().unwrap();
+    let run = |more: &[&str]| {
+        let output = attnscope(&[&["generate", &broken], &PROMPT[..], more].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        (text(output.stdout), text(output.stderr))
+    };
+    let (out, err) = run(&["--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let new = answer["ids"].as_array().unwrap().len();
+    // The token at position 12 is the last, and the first that cannot be read.
+    assert_eq!(answer["prompt_ids"].as_array().unwrap().len() + new, 13);
+    let tokens = new.to_string();
+    let whole = json(&[&["generate", &tiny("gpt2-lm"), "--max-tokens", &tokens], &PROMPT[..]].concat());
+    assert_eq!((&answer["text"], &answer["ids"]), (&whole["text"], &whole["ids"]));
+    assert_eq!((&answer["ended"], answer.get("file")), (&"failed".into(), None));
+    let due = format!("error: every logit is NaN: the checkpoint is damaged (new tokens until then: {new})");
+    assert_eq!(err, format!("{due}\n"));
+    // For a person too.
+    assert_eq!(run(&[]), (format!("{}\n", whole["text"].as_str().unwrap()), format!("{due}\n")));
+    // Of a text that broke off there is no trace, and that is said.
+    let not_kept = format!("{due}; {file} was not written\n");
+    assert_eq!(run(&["-o", file, "--json"]).1, not_kept);
+    assert_eq!(fs::read_dir(to.path()).unwrap().count(), 0);
+    // A prompt that cannot be read leaves nothing to keep.
+    let _ = breaking_at(1, folder.path());
+    fails(&[&["generate", &broken, "--json"], &PROMPT[..]].concat(), &["every logit is NaN"]);
+}
+
 #[test]
 fn values_that_mean_nothing_are_refused() {
     let llama = tiny("llama-tied");

@@ -65,7 +65,6 @@ fn pairs_and_targets_are_for_models_that_read_them() {
     fails(&["show", &bert, "--text", "He", "--target", "said"], &["no encoder and decoder", "--target"]);
     let gpt2 = tiny("gpt2-lm");
     fails(&["generate", &gpt2, "--text", "He", "--target", "said"], &["no encoder and decoder", "--target"]);
-    fails(&["show", &bert, "--site", "cross"], &["no cross attention", "encoder-decoders"]);
     fails(&["show", &bert, "--second", "He said"], &["--second", "--text"]);
     // A decoder was never shown where one text would end and another begin.
     for more in [&[][..], &["--no-special-tokens"], &["--truncate"]] {
@@ -81,4 +80,67 @@ fn pairs_and_targets_are_for_models_that_read_them() {
     let own = json(&["show", &t5, "--text", "the robot"]);
     let read: Vec<_> = own["tokens"].as_array().unwrap().iter().skip(1).take(3).map(|token| &token["id"]).collect();
     assert_eq!(read, said["ids"].as_array().unwrap().iter().collect::<Vec<_>>());
+}
+
+/// Who names a model is told of that model, before it reads anything; who names a trace, of that file.
+#[test]
+fn a_site_that_is_not_there_is_told_of_what_was_named() {
+    let folder = TempDir::new().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (bert, trace) = (tiny("bert-base"), file("t.safetensors"));
+    printed(&["trace", &bert, "--text", "He said", "-o", &trace]);
+    let map = file("map.csv");
+    let commands: [&[&str]; 7] = [
+        &["show"],
+        &["row", "--query", "0"],
+        &["cell", "--query", "0", "--key", "0"],
+        &["rollout", "--query", "0"],
+        &["export", "-o", &map],
+        &["export", "-o", &map, "--what", "heads"],
+        &["knockout", "--layers", "0"],
+    ];
+    for args in commands {
+        for source in [&bert, &trace, "example"] {
+            if args[0] == "knockout" && source == trace {
+                continue;
+            }
+            for site in ["cross", "encoder"] {
+                let said = fails(&[args, &[source, "--site", site]].concat(), &[]);
+                let due = format!("{source} has no {site} attention, which is of encoder-decoders; choose `self`");
+                assert_eq!(said, format!("error: {due}\n"), "{args:?}");
+            }
+        }
+    }
+}
+
+/// Its stacks need not be of one depth: each has its own layers.
+#[test]
+fn a_layer_that_only_the_other_half_has_is_out_of_range() {
+    for (name, site, layer, range) in [
+        ("bart-lm", "encoder", "2", "there are layers 0 to 1"),
+        ("bart-base", "self", "1", "there are layers 0 to 0"),
+        ("bart-base", "cross", "1", "there are layers 0 to 0"),
+    ] {
+        let said = fails(&["show", &tiny(name), "--site", site, "--layer", layer], &[range]);
+        assert!(said.contains(&format!("layer {layer} is out of range")), "{said}");
+    }
+    let deepest = json(&[&["show", &tiny("bart-lm"), "--layer", "2"], &TEXT[..]].concat());
+    assert_eq!(deepest["site"], "self");
+}
+
+/// A layer of an encoder-decoder has heads of the same number in each of its attentions.
+#[test]
+fn the_table_of_heads_says_which_attention_each_is_of() {
+    let said = printed(&[&["heads", &tiny("bart-lm")], &TEXT[..]].concat());
+    let places: Vec<Vec<&str>> = said
+        .lines()
+        .filter(|line| line.ends_with("proven") && !line.starts_with("proven"))
+        .map(|line| line.split_whitespace().take(3).collect())
+        .collect();
+    for place in [["encoder", "1", "0"], ["self", "2", "1"], ["cross", "2", "1"]] {
+        assert!(places.contains(&place.to_vec()), "{said}");
+    }
+    let distinct: std::collections::BTreeSet<_> = places.iter().collect();
+    assert_eq!(distinct.len(), places.len(), "{said}");
+    assert!(!printed(&["heads", &tiny("gpt2-lm"), "--text", "the robot"]).contains("site"));
 }

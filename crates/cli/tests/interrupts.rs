@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -89,4 +90,24 @@ fn every_command_stops_alike_in_the_midst_of_its_work() {
     }
     fs::remove_file(words).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// A document longer than a pipe holds, whose reader is slow: it is written to its end before the program stops.
+#[test]
+fn json_is_never_cut_in_two() {
+    let folder = TempDir::new().unwrap();
+    let t5 = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/tests/tiny/t5-relu").canonicalize().unwrap();
+    fs::write(folder.path().join("long.txt"), "the robot was there, ".repeat(60)).unwrap();
+    let args = ["show", t5.to_str().unwrap(), "--site", "encoder", "--target", "she", "--file", "long.txt", "--json"];
+    let mut child = start(&args, folder.path());
+    let (mut out, mut document) = (child.stdout.take().unwrap(), vec![0; 1]);
+    out.read_exact(&mut document).unwrap();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    std::thread::sleep(Duration::from_millis(300));
+    out.read_to_end(&mut document).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(document.len() > 1 << 17, "{} bytes may lie in the pipe", document.len());
+    let map: serde_json::Value = serde_json::from_slice(&document).unwrap();
+    assert_eq!(map["site"], "encoder");
+    assert_eq!((text(output.stderr), output.status.code()), ("stopped\n".to_owned(), Some(130)));
 }

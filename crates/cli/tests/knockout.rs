@@ -256,3 +256,14 @@ fn what_contradicts_itself_or_stands_for_nothing_is_refused() {
         refused(command, 2, &["no layer or head is as high as 99999999999999999999"]);
     }
 }
+
+#[test]
+fn a_scan_without_words_shows_how_far_vectors_move_and_no_more() {
+    let said = printed(&["knockout", &tiny("bert-base"), "--text", "the robot", "--scan", "heads", "--top", "2"]);
+    assert!(said.contains("no head that names words: the last vector at position 2 robot"), "{said}");
+    assert!(["prediction", "log prob", "KL"].iter().all(|word| !said.contains(word)), "{said}");
+    let columns = said.lines().find(|line| line.contains("layer.head")).unwrap();
+    assert_eq!(columns.split_whitespace().collect::<Vec<_>>(), ["layer.head", "moved"]);
+    let with = printed(&["knockout", &tiny("bert-mlm"), "--text", "the robot", "--scan", "heads", "--top", "2"]);
+    assert!(with.contains("prediction at position 2 robot") && with.contains("log prob"), "{with}");
+}

@@ -8,10 +8,12 @@ const OFF: f64 = 1e-3;
 pub(crate) fn doubt(row_sum: f64, sink: Option<f64>, due: f64) -> Option<String> {
     let sum = row_sum + sink.unwrap_or(0.0);
     if !sum.is_finite() {
-        return Some("the weights of this row are not numbers: this trace is damaged".to_owned());
+        return Some(
+            "the weights of this row are not numbers: the trace, or the model that made it, is damaged".to_owned(),
+        );
     }
     let what = if sink.is_some() { "the weights and the sink sum" } else { "the weights sum" };
-    ((sum - due).abs() > OFF).then(|| format!("{what} to {sum:.6}: this trace's lse does not fit its scores"))
+    ((sum - due).abs() > OFF).then(|| format!("{what} to {sum:.6}: its lse does not fit its scores"))
 }
 
 /// A weight, or NaN where its score or the row's lse is no number, whatever their difference comes to.

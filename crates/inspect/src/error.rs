@@ -16,9 +16,16 @@ pub enum Error {
         /// What there is, in words.
         range: String,
     },
-    /// The trace has no attention of the kind asked for.
-    #[error("this trace has no {} attention{}", .0, whose(.0))]
-    NoSite(&'static str),
+    /// There is no attention of the kind asked for.
+    #[error("{of} has no {kind} attention{}; {}", whose(kind), choice(has))]
+    NoSite {
+        /// What has none, as whoever asks knows it: a source by its name, or `this trace`.
+        of: String,
+        /// `self`, `cross` or `encoder`.
+        kind: &'static str,
+        /// The kinds that it has.
+        has: Vec<&'static str>,
+    },
     /// A token name that does not occur.
     #[error("no token reads {name:?}; the tokens are {tokens}")]
     NoToken {
@@ -101,7 +108,16 @@ pub fn escaped(words: &str) -> String {
 }
 
 fn whose(kind: &str) -> &'static str {
-    if kind == "self" { "" } else { "; `encoder` and `cross` are of encoder-decoders, and all others have `self`" }
+    if kind == "self" { "" } else { ", which is of encoder-decoders" }
+}
+
+/// What to ask for instead.
+fn choice(has: &[&str]) -> String {
+    match has {
+        [] => "it has no attention at all".to_owned(),
+        [only] => format!("choose `{only}`"),
+        [others @ .., last] => format!("choose `{}` or `{last}`", others.join("`, `")),
+    }
 }
 
 fn join(positions: &[usize]) -> String {

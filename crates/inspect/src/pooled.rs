@@ -50,7 +50,7 @@ impl Trace {
         wanted: Wanted,
     ) -> Result<Pooled, Error> {
         let places = pick.places(self, site, layer)?;
-        let Some(first) = places.first() else { return Err(Error::NoSite(site.name())) };
+        let Some(first) = places.first() else { return Err(self.no_site(site)) };
         let site = self.head_site(*first)?;
         let heads: Vec<usize> = places.iter().map(|at| at.head).collect();
         let proceed = || wanted.check().and_then(|()| site.check_file());

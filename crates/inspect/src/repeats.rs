@@ -70,7 +70,7 @@ impl Trace {
         let sites: Vec<&Site> = self.sites.iter().filter(itself).collect();
         if sites.is_empty() {
             self.site(SiteKind::SelfAttention, layer.unwrap_or(0))?;
-            return Err(Error::Undefined("no attention of this trace is of a whole text on itself".to_owned()));
+            return Err(Error::Undefined("there is no attention of a whole text on itself".to_owned()));
         }
         let occurrences =
             [SiteKind::SelfAttention, SiteKind::Encoder].map(|kind| Occurrences::of(self.key_tokens(kind)));

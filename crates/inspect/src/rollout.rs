@@ -60,12 +60,13 @@ impl Trace {
     /// Every layer's attention of a text on itself, the first layer first.
     fn stack(&self, kind: SiteKind) -> Result<Vec<&Site>, Error> {
         if kind == SiteKind::Cross {
-            let why = "rollout goes from layer to layer of one text; cross-attention is from one text to another";
+            let why = "rollout goes from layer to layer of one text; cross-attention is from one text to another; choose \
+                       `self` or `encoder`";
             return Err(Error::Undefined(why.to_owned()));
         }
         let mut sites: Vec<&Site> = self.sites.iter().filter(|site| site.kind == kind).collect();
         sites.sort_by_key(|site| site.layer);
-        let Some(last) = sites.last() else { return Err(Error::NoSite(kind.name())) };
+        let Some(last) = sites.last() else { return Err(self.no_site(kind)) };
         let len = last.q_len();
         if let Some(gap) = (0..sites.len()).find(|layer| sites[*layer].layer != *layer) {
             return Err(Error::Undefined(format!(

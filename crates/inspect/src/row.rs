@@ -107,7 +107,7 @@ impl Trace {
     pub fn picked_row(&self, site: SiteKind, layer: usize, pick: Pick, query: usize) -> Result<Row, Error> {
         let places = pick.places(self, site, layer)?;
         let rows = places.into_iter().map(|at| self.row(at, query)).collect::<Result<Vec<_>, _>>()?;
-        let Some((first, rest)) = rows.split_first() else { return Err(Error::NoSite(site.name())) };
+        let Some((first, rest)) = rows.split_first() else { return Err(self.no_site(site)) };
         if pick != Pick::Mean {
             return Ok(first.clone());
         }

@@ -65,7 +65,7 @@ impl Trace {
     ) -> Result<MapTile, Error> {
         let places = pick.places(self, site, layer)?;
         let mut tiles = places.iter().map(|at| self.tile(*at, queries.clone(), keys.clone()));
-        let Some(mut mean) = tiles.next().transpose()? else { return Err(Error::NoSite(site.name())) };
+        let Some(mut mean) = tiles.next().transpose()? else { return Err(self.no_site(site)) };
         for tile in tiles {
             for (sum, cell) in mean.cells.iter_mut().zip(tile?.cells) {
                 // A head that does not see a cell gives it nothing; the code stays where no head does.

@@ -157,8 +157,24 @@ impl Trace {
                 got: layer,
                 range: format!("there are layers {first} to {last}"),
             }),
-            _ => Err(Error::NoSite(kind.name())),
+            _ => Err(self.no_site(kind)),
         }
+    }
+
+    /// The error that it has no attention of a kind.
+    pub fn no_site(&self, kind: SiteKind) -> Error {
+        Error::NoSite { of: "this trace".to_owned(), kind: kind.name(), has: self.kinds() }
+    }
+
+    /// The kinds of attention that it has, by name, as they come.
+    pub fn kinds(&self) -> Vec<&'static str> {
+        let mut kinds: Vec<&str> = Vec::new();
+        for site in &self.sites {
+            if !kinds.contains(&site.kind.name()) {
+                kinds.push(site.kind.name());
+            }
+        }
+        kinds
     }
 
     /// The site of a head, which is known to have that head.

@@ -30,6 +30,11 @@ impl Isa {
         all
     }
 
+    /// What vectors are made for, for whoever computes beside the kernel.
+    pub fn level(self) -> Level {
+        self.0
+    }
+
     /// Its name: `avx512`, `avx2`, `sse4.2`, `sse2`, `neon` or `portable`.
     pub fn name(self) -> &'static str {
         match self.0 {

@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::generate::Continuation;
 use crate::hub::HubId;
 
 /// Why a model could not be opened or run: what, where, and what to do.
@@ -38,6 +39,14 @@ pub enum Error {
     /// A question about a trace was refused.
     #[error(transparent)]
     Inspect(#[from] attnscope_inspect::Error),
+    /// A text that went on broke off, or its trace could not be put together.
+    #[error("{why} (new tokens until then: {})", made.ids.len())]
+    BrokenOff {
+        /// What there is of it.
+        made: Box<Continuation>,
+        /// Why there is no more.
+        why: Box<Error>,
+    },
     /// The run was stopped by whoever asked for it.
     #[error("stopped")]
     Stopped,

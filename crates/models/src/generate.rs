@@ -56,6 +56,16 @@ impl Continuation {
     }
 }
 
+impl Continuation {
+    /// The error that there is no more of it, or no trace of it. Where there is nothing, only why.
+    fn broken_off(self, why: Error) -> Error {
+        match self.ids.is_empty() {
+            true => why,
+            false => Error::BrokenOff { made: Box::new(self), why: Box::new(why) },
+        }
+    }
+}
+
 fn per_second(tokens: usize, time: Duration) -> Option<f64> {
     (tokens > 0 && !time.is_zero()).then(|| tokens as f64 / time.as_secs_f64())
 }
@@ -73,6 +83,8 @@ pub enum Ended {
     Context,
     /// Whoever asked for it had enough.
     Interrupted,
+    /// The run failed; the [`Error::BrokenOff`] that this comes in says why.
+    Failed,
 }
 
 impl Ended {
@@ -84,6 +96,7 @@ impl Ended {
             Self::MaxTokens => "max_tokens",
             Self::Context => "context",
             Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
         }
     }
 }
@@ -93,7 +106,8 @@ impl Model {
     /// false.
     ///
     /// # Errors
-    /// If the prompt cannot be read, the model has no language head, or a value of `sampling` means nothing.
+    /// If the prompt cannot be read, the model has no language head, or a value of `sampling` means nothing; and
+    /// [`Error::BrokenOff`], with what there is, if the run fails after a new token.
     pub fn generate(
         &self,
         prompt: &Prompt,
@@ -107,7 +121,7 @@ impl Model {
     /// included, in O(n) memory. The weights are those that were used when the token was read.
     ///
     /// # Errors
-    /// As [`Model::generate`].
+    /// As [`Model::generate`]; a text that broke off leaves no trace.
     pub fn generate_traced(
         &self,
         prompt: &Prompt,
@@ -116,17 +130,24 @@ impl Model {
     ) -> Result<(Continuation, Trace)> {
         let mut stitch = Stitch::default();
         let (made, begun, all) = self.go_on(prompt, sampling, Some(&mut stitch), each)?;
+        match self.stitched(prompt, &made, begun, &all, stitch) {
+            Ok(trace) => Ok((made, trace)),
+            Err(why) => Err(made.broken_off(why)),
+        }
+    }
+
+    /// The trace of what was generated; `all` is its text.
+    fn stitched(&self, prompt: &Prompt, made: &Continuation, begun: Begun, all: &str, stitch: Stitch) -> Result<Trace> {
         let ids = [&made.prompt_ids[..], &made.ids].concat();
         let tokens = self.tokenizer().tokens(&ids);
         let stitched = stitch.finish(&begun.cache)?;
-        let trace = match begun.encoder {
-            None => Trace::new(self.about(), self.text_of(prompt, &made.prompt_ids)? + &all, tokens, stitched)?,
+        Ok(match begun.encoder {
+            None => Trace::new(self.about(), self.text_of(prompt, &made.prompt_ids)? + all, tokens, stitched)?,
             Some((read, sites)) => {
                 let sites = sites.into_iter().chain(stitched).collect();
                 Trace::new(self.about(), self.tokenizer().decode(&ids)?, tokens, sites)?.with_encoder(read)?
             }
-        };
-        Ok((made, trace))
+        })
     }
 
     /// What was generated, what it began with, and all of its text, what stopped it included.
@@ -148,32 +169,38 @@ impl Model {
         let mut streamed = Streamed::after(self.tokenizer(), &begun.ids, &sampling.stop)?;
         let (mut read, mut unread) = (begun.ids.clone(), begun.ids.clone());
         let mut prompt_time = None;
-        let ended = loop {
-            let new = read.len() - begun.ids.len();
-            if new >= sampling.max_tokens {
-                break Ended::MaxTokens;
+        let mut on = || -> Result<Ended> {
+            loop {
+                let new = read.len() - begun.ids.len();
+                if new >= sampling.max_tokens {
+                    return Ok(Ended::MaxTokens);
+                }
+                if new >= room {
+                    return Ok(Ended::Context);
+                }
+                let mut run =
+                    Run { cache: Some(&mut begun.cache), stitch: stitch.as_deref_mut(), ..Run::keeping(Keep::Nothing) };
+                let logits = self.next_logits_in(&unread, &mut run)?;
+                unread.clear();
+                let id = chooser.choose(&logits, &read)?;
+                prompt_time.get_or_insert_with(|| start.elapsed());
+                if self.tokenizer().ends(id) {
+                    return Ok(Ended::EndMark);
+                }
+                read.push(id);
+                unread.push(id);
+                let wanted = each(&Generated { id: Some(id), text: streamed.push(id)? });
+                if streamed.stopped() {
+                    return Ok(Ended::StopString);
+                }
+                if !wanted {
+                    return Ok(Ended::Interrupted);
+                }
             }
-            if new >= room {
-                break Ended::Context;
-            }
-            let mut run =
-                Run { cache: Some(&mut begun.cache), stitch: stitch.as_deref_mut(), ..Run::keeping(Keep::Nothing) };
-            let logits = self.next_logits_in(&unread, &mut run)?;
-            unread.clear();
-            let id = chooser.choose(&logits, &read)?;
-            prompt_time.get_or_insert_with(|| start.elapsed());
-            if self.tokenizer().ends(id) {
-                break Ended::EndMark;
-            }
-            read.push(id);
-            unread.push(id);
-            let wanted = each(&Generated { id: Some(id), text: streamed.push(id)? });
-            if streamed.stopped() {
-                break Ended::StopString;
-            }
-            if !wanted {
-                break Ended::Interrupted;
-            }
+        };
+        let (ended, mut failed) = match on() {
+            Ok(ended) => (ended, None),
+            Err(why) => (Ended::Failed, Some(why)),
         };
         let rest = streamed.rest();
         if !rest.is_empty() {
@@ -183,9 +210,9 @@ impl Model {
         let encoder_ids =
             begun.encoder.as_ref().map(|(read, _)| read.tokens.iter().filter_map(|token| token.id).collect());
         // Nothing comes after the last token, but it has a row of its own.
-        if stitch.is_some() && !unread.is_empty() {
+        if stitch.is_some() && !unread.is_empty() && failed.is_none() {
             let mut run = Run { cache: Some(&mut begun.cache), stitch, ..Run::keeping(Keep::Nothing) };
-            self.hidden(&unread, &mut run)?;
+            failed = self.hidden(&unread, &mut run).err();
         }
         let made = Continuation {
             ids: read.split_off(begun.ids.len()),
@@ -198,7 +225,10 @@ impl Model {
             decode_time,
         };
         let all = streamed.all().to_owned();
-        Ok((made, begun, all))
+        match failed {
+            None => Ok((made, begun, all)),
+            Some(why) => Err(made.broken_off(why)),
+        }
     }
 }
 

@@ -129,9 +129,8 @@ impl Interventions {
     pub(crate) fn check(&self, model: &Model) -> Result<()> {
         let kinds = model.attentions();
         if let Some(none) = self.kinds().iter().find(|kind| kinds.iter().all(|has| has.kind.name() != **kind)) {
-            let has: Vec<&str> = kinds.iter().map(|has| has.kind.name()).collect();
-            let (name, has) = (model.name(), has.join(", "));
-            return Err(Error::Text(format!("{name} has no {none} attention; it has {has}")));
+            let (of, has) = (model.name().to_owned(), kinds.iter().map(|has| has.kind.name()).collect());
+            return Err(attnscope_inspect::Error::NoSite { of, kind: none, has }.into());
         }
         for Intervention { site, layer, change } in &self.list {
             let Some(has) = kinds.iter().find(|has| has.kind == *site) else { continue };

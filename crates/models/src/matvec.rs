@@ -1,9 +1,9 @@
 //! Products of a matrix with a few vectors, as when a text goes on token by token. What costs time is reading the matrix, so
 //! it is read once, by all threads, each a run of rows, in several streams at once. A general product packs it first.
 
-use attnscope_kernel::share;
+use attnscope_kernel::{Isa, share};
 use candle_core::{CpuStorage, Result, Storage, Tensor};
-use fearless_simd::{Level, Simd, SimdBase, SimdFloat, dispatch};
+use fearless_simd::{Simd, SimdBase, SimdFloat, dispatch};
 
 /// Vectors that are few.
 pub(crate) const FEW: usize = 4;
@@ -18,6 +18,11 @@ const TASK: usize = 1 << 16;
 /// # Errors
 /// If the shapes do not fit each other.
 pub(crate) fn times(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
+    times_on(Isa::detect(), x, weight)
+}
+
+/// The same on an instruction set that this machine has.
+fn times_on(isa: Isa, x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     let ((n, inp), (out, width)) = (x.dims2()?, weight.dims2()?);
     let (matrix, layout) = weight.storage_and_layout();
     let (Storage::Cpu(CpuStorage::F32(matrix)), true) = (&*matrix, layout.is_contiguous()) else {
@@ -28,7 +33,6 @@ pub(crate) fn times(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
     }
     let matrix = &matrix[layout.start_offset()..][..out * inp];
     let vectors = x.flatten_all()?.to_vec1::<f32>()?;
-    let level = Level::new();
     // (out, n): each task its own run.
     let mut products = vec![0.0; out * n];
     let rows = (TASK / inp).next_multiple_of(STREAMS).max(STREAMS);
@@ -37,7 +41,7 @@ pub(crate) fn times(x: &Tensor, weight: &Tensor) -> Result<Tensor> {
         vec![runs],
         || (),
         |(), (products, matrix)| {
-            dispatch!(level, simd => match n {
+            dispatch!(isa.level(), simd => match n {
                 1 => run::<_, 1>(simd, matrix, &vectors, inp, products),
                 2 => run::<_, 2>(simd, matrix, &vectors, inp, products),
                 3 => run::<_, 3>(simd, matrix, &vectors, inp, products),
@@ -99,9 +103,10 @@ fn sums<S: Simd, const N: usize, const R: usize>(simd: S, rows: [&[f32]; R], vec
 
 #[cfg(test)]
 mod tests {
+    use attnscope_kernel::Isa;
     use candle_core::{Device, Tensor};
 
-    use super::times;
+    use super::{times, times_on};
 
     /// Numbers that look random.
     fn tensor(shape: (usize, usize), seed: usize) -> Tensor {
@@ -115,12 +120,14 @@ mod tests {
             let weight = tensor((out, inp), 1);
             for n in 1..=6 {
                 let x = tensor((n, inp), 77);
-                let got = times(&x, &weight).unwrap();
-                assert_eq!(got.dims(), [n, out]);
-                assert!(got.is_contiguous());
                 let want = x.matmul(&weight.t().unwrap()).unwrap();
-                let apart = (got - want).unwrap().abs().unwrap().max_all().unwrap().to_scalar::<f32>().unwrap();
-                assert!(apart <= 2e-6 * inp as f32, "({n}, {inp}) x {out}: {apart}");
+                for isa in Isa::all() {
+                    let got = times_on(isa, &x, &weight).unwrap();
+                    assert_eq!(got.dims(), [n, out]);
+                    assert!(got.is_contiguous());
+                    let apart = (got - &want).unwrap().abs().unwrap().max_all().unwrap().to_scalar::<f32>().unwrap();
+                    assert!(apart <= 2e-6 * inp as f32, "{isa:?}: ({n}, {inp}) x {out}: {apart}");
+                }
             }
         }
     }
@@ -131,8 +138,11 @@ mod tests {
         let (all, wide) = (tensor((30, 40), 3), tensor((2, 80), 9));
         let (weight, x) = (all.narrow(0, 7, 11).unwrap(), wide.narrow(1, 20, 40).unwrap());
         let want = x.contiguous().unwrap().matmul(&weight.contiguous().unwrap().t().unwrap()).unwrap();
-        let apart = (times(&x, &weight).unwrap() - want).unwrap().abs().unwrap().max_all().unwrap();
-        assert!(apart.to_scalar::<f32>().unwrap() < 1e-5);
+        for isa in Isa::all() {
+            let got = times_on(isa, &x, &weight).unwrap();
+            let apart = (got - &want).unwrap().abs().unwrap().max_all().unwrap().to_scalar::<f32>().unwrap();
+            assert!(apart < 1e-5, "{isa:?}: {apart}");
+        }
         assert!(times(&tensor((1, 3), 0), &tensor((2, 4), 0)).is_err());
     }
 }

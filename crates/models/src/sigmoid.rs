@@ -2,9 +2,10 @@
 //! anything but products, and one call of the mathematics library for each takes longer than its share of a product. Where
 //! a net is gated, what they are multiplied by is read in the same pass.
 
+use attnscope_kernel::Isa;
 use attnscope_kernel::simd::{Lanes, exp2};
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, bail};
-use fearless_simd::{Level, Select, Simd, SimdBase, dispatch};
+use fearless_simd::{Select, Simd, SimdBase, dispatch};
 use rayon::prelude::*;
 
 /// Numbers that are worth a task.
@@ -30,6 +31,19 @@ impl Of {
     pub(crate) fn gated(self, x: &Tensor, by: &Tensor) -> Result<Tensor> {
         x.contiguous()?.apply_op2_no_bwd(&by.contiguous()?, &self)
     }
+
+    /// Of all numbers, on an instruction set that this machine has; times as many others, where there are such.
+    fn numbers(self, isa: Isa, x: &[f32], by: Option<&[f32]>) -> Vec<f32> {
+        let mut y = vec![0.0; x.len()];
+        let tasks = y.par_chunks_mut(TASK).zip(x.par_chunks(TASK));
+        match by {
+            None => tasks.for_each(|(y, x)| dispatch!(isa.level(), simd => all::<_, false>(simd, self, x, x, y))),
+            Some(by) => tasks
+                .zip(by.par_chunks(TASK))
+                .for_each(|((y, x), by)| dispatch!(isa.level(), simd => all::<_, true>(simd, self, x, by, y))),
+        }
+        y
+    }
 }
 
 impl CustomOp1 for Of {
@@ -38,12 +52,7 @@ impl CustomOp1 for Of {
     }
 
     fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
-        let x = numbers(storage, layout)?;
-        let mut y = vec![0.0; x.len()];
-        let level = Level::new();
-        y.par_chunks_mut(TASK)
-            .zip(x.par_chunks(TASK))
-            .for_each(|(y, x)| dispatch!(level, simd => all::<_, false>(simd, *self, x, x, y)));
+        let y = self.numbers(Isa::detect(), numbers(storage, layout)?, None);
         Ok((CpuStorage::F32(y), layout.shape().clone()))
     }
 }
@@ -57,12 +66,7 @@ impl CustomOp2 for Of {
         if xs.shape() != bys.shape() {
             bail!("{:?} numbers cannot be gated by {:?}", xs.shape(), bys.shape());
         }
-        let (x, by) = (numbers(x, xs)?, numbers(by, bys)?);
-        let mut y = vec![0.0; x.len()];
-        let level = Level::new();
-        y.par_chunks_mut(TASK)
-            .zip(x.par_chunks(TASK).zip(by.par_chunks(TASK)))
-            .for_each(|(y, (x, by))| dispatch!(level, simd => all::<_, true>(simd, *self, x, by, y)));
+        let y = self.numbers(Isa::detect(), numbers(x, xs)?, Some(numbers(by, bys)?));
         Ok((CpuStorage::F32(y), xs.shape().clone()))
     }
 }
@@ -121,6 +125,7 @@ fn one<S: Simd, F: Lanes<S>>(simd: S, of: Of, x: F) -> F {
 
 #[cfg(test)]
 mod tests {
+    use attnscope_kernel::Isa;
     use candle_core::{Device, Tensor};
 
     use super::{Of, TASK};
@@ -132,32 +137,31 @@ mod tests {
 
     /// How far off they are at most, relative to x; and so when gated, relative to x times what gates it. That is of other
     /// signs and sizes than x, with no two alike that are near each other.
-    fn worst(of: Of, want: fn(f64) -> f64) -> [f64; 2] {
+    fn worst(isa: Isa, of: Of, want: fn(f64) -> f64) -> [f64; 2] {
         let x = numbers();
         let by: Vec<f32> =
             (0..x.len()).map(|at| (at as f32 * 0.37).sin() * 3.0 + 4.0 * (-1f32).powi(at as i32)).collect();
-        let off = |y: Tensor, by: &[f32]| {
-            let y = y.to_vec1::<f32>().unwrap();
+        let off = |y: Vec<f32>, by: &[f32]| {
             let off = |((x, by), y): ((&f32, &f32), &f32)| {
                 let (x, by, y) = (f64::from(*x), f64::from(*by), f64::from(*y));
                 (y - want(x) * by).abs() / (x * by).abs().max(1e-6)
             };
             x.iter().zip(by).zip(&y).map(off).fold(0.0, f64::max)
         };
-        let tensor = |numbers: &[f32]| Tensor::from_slice(numbers, numbers.len(), &Device::Cpu).unwrap();
-        let each = of.each(&tensor(&x)).unwrap();
-        [off(each, &vec![1.0; x.len()]), off(of.gated(&tensor(&x), &tensor(&by)).unwrap(), &by)]
+        [off(of.numbers(isa, &x, None), &vec![1.0; x.len()]), off(of.numbers(isa, &x, Some(&by)), &by)]
     }
 
     #[test]
     fn they_are_what_their_formulas_say() {
         let gelu =
             |x: f64| 0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x.powi(3))).tanh());
-        for (of, want) in [(Of::X, (|x| x / (1.0 + (-x).exp())) as fn(f64) -> f64), (Of::Cubic, gelu)] {
-            let [each, gated] = worst(of, want);
-            assert!(each < 2e-7, "{of:?}: {each}");
-            // The product is rounded once more, by 6e-8 at most.
-            assert!(gated < 2.6e-7, "{of:?} gated: {gated}");
+        for isa in Isa::all() {
+            for (of, want) in [(Of::X, (|x| x / (1.0 + (-x).exp())) as fn(f64) -> f64), (Of::Cubic, gelu)] {
+                let [each, gated] = worst(isa, of, want);
+                assert!(each < 2e-7, "{isa:?}, {of:?}: {each}");
+                // The product is rounded once more, by 6e-8 at most.
+                assert!(gated < 2.6e-7, "{isa:?}, {of:?} gated: {gated}");
+            }
         }
     }
 
@@ -177,7 +181,20 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_stay_so_and_shapes_too() {
+    fn numbers_that_are_none_stay_so_on_every_instruction_set() {
+        let (x, by) = ([f32::NAN, f32::INFINITY, 0.0, -200.0], [1.0, 2.0, 3.0, f32::NAN]);
+        for isa in Isa::all() {
+            for of in [Of::X, Of::Cubic] {
+                let y = of.numbers(isa, &x, None);
+                assert!(y[0].is_nan() && y[1..] == [f32::INFINITY, 0.0, 0.0], "{isa:?}: {y:?}");
+                let y = of.numbers(isa, &x, Some(&by));
+                assert!(y[0].is_nan() && y[1..3] == [f32::INFINITY, 0.0] && y[3].is_nan(), "{isa:?}: {y:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn tensors_are_read_as_they_lie_and_keep_their_shape() {
         let x = Tensor::new(&[[f32::NAN, f32::INFINITY], [0.0, -200.0]], &Device::Cpu).unwrap();
         let by = Tensor::new(&[[1f32, 2.0], [3.0, f32::NAN]], &Device::Cpu).unwrap();
         for of in [Of::X, Of::Cubic] {

@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use attnscope_inspect::Trace;
 use attnscope_inspect::example::Example;
+use attnscope_inspect::{Error as Refused, SiteKind, Trace};
 
 use crate::attend::Keep;
 use crate::error::{Error, Result};
@@ -95,6 +95,31 @@ impl Source {
         HubId::parse(name).filter(|_| Path::new(name).symlink_metadata().is_err_and(is_nothing))
     }
 
+    /// That there is attention of a kind, and in a layer where one is named: to be asked before a model is run. `name` is what
+    /// whoever asks calls the source.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn check_site(&self, name: &str, kind: SiteKind, layer: Option<usize>) -> Result<()> {
+        let has: Vec<(&'static str, usize)> = match self {
+            Self::Example(_) => vec![(SiteKind::SelfAttention.name(), 1)],
+            // Which layers a trace kept, its own answers say.
+            Self::Trace(trace) => trace.kinds().into_iter().map(|kind| (kind, usize::MAX)).collect(),
+            Self::Model(model) => model.attentions().iter().map(|has| (has.kind.name(), has.layers)).collect(),
+        };
+        let Some((_, layers)) = has.iter().find(|(has, _)| *has == kind.name()) else {
+            let has = has.into_iter().map(|(kind, _)| kind).collect();
+            return Err(Refused::NoSite { of: name.to_owned(), kind: kind.name(), has }.into());
+        };
+        match layer.filter(|layer| layer >= layers) {
+            Some(got) => {
+                let range = format!("there are layers 0 to {}", layers - 1);
+                Err(Refused::OutOfRange { what: "layer", got, range }.into())
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The trace of what is asked.
     ///
     /// # Errors
@@ -117,7 +142,7 @@ impl Source {
                 {
                     let last = model.layers() - 1;
                     let range = format!("there are layers 0 to {last}");
-                    return Err(attnscope_inspect::Error::OutOfRange { what: "layer", got: layer, range }.into());
+                    return Err(Refused::OutOfRange { what: "layer", got: layer, range }.into());
                 }
                 let prompt = ask.prompt.unwrap_or_else(|| Prompt::Text(DEFAULT_TEXT.to_owned()));
                 model.trace(&prompt, ask.keep, ask.progress)

@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use attnscope_inspect::{At, Column, Error as Refused, HeadStats, Row, SiteKind, Trace, Wanted};
+use attnscope_inspect::{At, Column, HeadStats, Row, SiteKind, Trace, Wanted};
 
 use crate::numbers::{self, Grid};
 use crate::paint::{MAX_DPI, Scene, png, svg};
@@ -230,7 +230,7 @@ impl Job<'_> {
         let heads = || -> Result<Vec<HeadStats>, Error> {
             let mut heads = self.trace.heads_with(which.layer, self.wanted, |_| {})?;
             heads.retain(|head| head.site == which.site);
-            if heads.is_empty() { Err(Refused::NoSite(which.site.name()).into()) } else { Ok(heads) }
+            if heads.is_empty() { Err(self.trace.no_site(which.site).into()) } else { Ok(heads) }
         };
         match self.format {
             Format::Csv => whole(numbers::heads_csv(&heads()?)?),

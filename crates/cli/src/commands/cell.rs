@@ -14,7 +14,7 @@ const SHOWN: usize = 8;
 const WIDE: usize = 31;
 
 pub(crate) fn run(args: CellArgs) -> anyhow::Result<()> {
-    let trace = read(&args.reading, Keep::Only(args.place.layer))?;
+    let trace = read(&args.reading, Keep::Only(args.place.layer), args.place.kind())?;
     let at = At { site: args.place.kind(), layer: args.place.layer, head: args.head };
     let cell = trace.cell(at, trace.find_query(at.site, &args.query)?, trace.find_key(at.site, &args.key)?)?;
     if args.json {

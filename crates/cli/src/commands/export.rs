@@ -27,7 +27,7 @@ pub(crate) fn run(args: ExportArgs) -> anyhow::Result<()> {
         (Part::Heads, None) => Keep::All,
         (_, layer) => Keep::Only(layer.unwrap_or(0)),
     };
-    let trace = read(&args.reading, keep)?;
+    let trace = read(&args.reading, keep, args.site.kind())?;
     let made = export(&trace, &what(&args, part, &trace)?, &style(&args), format)?;
     files::write(&args.output, &made.bytes)?;
     let written = Written { file: args.output.display().to_string(), bytes: made.bytes.len(), note: made.note };

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use attnscope_inspect::Trace;
-use attnscope_models::{Continuation, Ended, Generated, Model, Sampling};
+use attnscope_models::{Continuation, Ended, Error, Generated, Model, Sampling};
 use serde::Serialize;
 
 use super::trace::check_output;
@@ -55,7 +55,12 @@ pub(crate) fn run(args: GenerateArgs) -> anyhow::Result<()> {
         }
         printed.is_ok() && !interrupt::asked()
     };
-    let (made, trace) = generate(&model, &prompt, &sampling, args.output.is_some(), each)?;
+    let (made, trace, broke) = match generate(&model, &prompt, &sampling, args.output.is_some(), each) {
+        Ok((made, trace)) => (made, trace, None),
+        // What there is of the text is the answer all the same.
+        Err(Error::BrokenOff { made, why }) => ((*made).clone(), None, Some(Error::BrokenOff { made, why })),
+        Err(error) => return Err(error.into()),
+    };
     let kept = trace.zip(args.output.as_deref()).map(|(trace, path)| keep(trace, &model, path));
     printed?;
     // The text took long to make; a trace that cannot be kept does not take it along.
@@ -64,9 +69,15 @@ pub(crate) fn run(args: GenerateArgs) -> anyhow::Result<()> {
         output::json(&answer(made, file))?;
     } else {
         output::print("\n")?;
-        output::complain(&summary(&made, file));
+        if broke.is_none() {
+            output::complain(&summary(&made, file));
+        }
     }
-    kept.unwrap_or(Ok(()))
+    match (broke, args.output) {
+        (None, _) => kept.unwrap_or(Ok(())),
+        (Some(why), None) => Err(why.into()),
+        (Some(why), Some(path)) => bail!("{why}; {} was not written", path.display()),
+    }
 }
 
 fn keep(mut trace: Trace, model: &Model, path: &Path) -> anyhow::Result<()> {
@@ -80,7 +91,7 @@ fn generate(
     sampling: &Sampling,
     traced: bool,
     each: impl FnMut(&Generated) -> bool,
-) -> anyhow::Result<(Continuation, Option<Trace>)> {
+) -> Result<(Continuation, Option<Trace>), Error> {
     if !traced {
         return Ok((model.generate(prompt, sampling, each)?, None));
     }
@@ -110,6 +121,7 @@ fn summary(made: &Continuation, file: Option<&Path>) -> String {
         Ended::MaxTokens => "--max-tokens reached",
         Ended::Context => "the model reads no longer text",
         Ended::Interrupted => "interrupted",
+        Ended::Failed => "the run failed",
     };
     let seed = made.seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
     let file = file.map_or_else(String::new, |path| format!("; its trace is in {}", path.display()));

@@ -4,7 +4,7 @@ mod repeats;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use attnscope_inspect::{HeadStats, Wanted};
+use attnscope_inspect::{HeadStats, SiteKind, Wanted};
 use attnscope_models::Keep;
 use attnscope_render::fit;
 
@@ -22,7 +22,7 @@ pub(crate) fn run(args: HeadsArgs) -> anyhow::Result<()> {
 }
 
 fn statistics(args: &HeadsArgs) -> anyhow::Result<()> {
-    let trace = read(&args.reading, args.layer.map_or(Keep::All, Keep::Only))?;
+    let trace = read(&args.reading, args.layer.map_or(Keep::All, Keep::Only), None)?;
     let bar = output::progress("heads");
     let all = trace.sites.iter().map(|site| site.q_heads()).sum();
     let done = AtomicUsize::new(0);
@@ -39,7 +39,10 @@ fn text(heads: &[HeadStats]) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     let names =
         ["layer", "head", "entropy", "first", "self", "previous", "distance", "row sum err", "output err", "proof"];
-    writeln!(text, "{}", names.map(|name| fit(name, 11)).join(" "))?;
+    // An encoder-decoder has heads of one layer and number in each of its attentions.
+    let several = heads.iter().any(|head| head.site != SiteKind::SelfAttention);
+    let site = |of: &str| if several { fit(of, 8) + " " } else { String::new() };
+    writeln!(text, "{}{}", site("site"), names.map(|name| fit(name, 11)).join(" "))?;
     let optional = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), number);
     for head in heads {
         let columns = [
@@ -54,7 +57,7 @@ fn text(heads: &[HeadStats]) -> Result<String, std::fmt::Error> {
             format!("{:.1e}", head.proof.output_error),
             if head.proof.holds() { "proven" } else { "not proven" }.to_owned(),
         ];
-        writeln!(text, "{}", columns.map(|column| fit(&column, 11)).join(" "))?;
+        writeln!(text, "{}{}", site(head.site.name()), columns.map(|column| fit(&column, 11)).join(" "))?;
     }
     writeln!(text, "\nentropy in nats; first, self and previous are mean weights; distance in tokens")?;
     let failed = heads.iter().filter(|head| !head.proof.holds()).count();

@@ -42,7 +42,11 @@ struct Cut {
 }
 
 pub(crate) fn run(args: KnockoutArgs) -> anyhow::Result<()> {
-    match super::open(&args.reading.source, args.reading.weights)? {
+    let source = super::open(&args.reading.source, args.reading.weights)?;
+    if !matches!(source, Source::Trace(_)) {
+        source.check_site(&args.reading.source, args.site.kind(), None)?;
+    }
+    match source {
         Source::Example(example) => of_example(&example, &args),
         Source::Model(model) => of_model(&model, &args),
         Source::Trace(_) => bail!(

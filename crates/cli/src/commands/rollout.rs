@@ -12,7 +12,7 @@ use crate::output::{self, number};
 const OFF: f64 = 1e-3;
 
 pub(crate) fn run(args: RolloutArgs) -> anyhow::Result<()> {
-    let trace = read(&args.reading, Keep::All)?;
+    let trace = read(&args.reading, Keep::All, args.site.kind())?;
     let query = trace.find_query(args.site.kind(), &args.query)?;
     let rollout = trace.rollout(args.site.kind(), query, Wanted::ALWAYS)?;
     if args.json {
@@ -42,7 +42,7 @@ fn text(rollout: &Rollout, trace: &Trace, top: usize) -> Result<String, std::fmt
     if *sum < 1.0 - OFF {
         writeln!(text, "\nwhat is missing went to sinks, or to rows that see nothing")?;
     } else if sum.is_nan() || *sum > 1.0 + OFF {
-        writeln!(text, "\nshares sum to no more than 1: this trace's lse does not fit its scores")?;
+        writeln!(text, "\nshares sum to no more than 1: the lse of some row does not fit its scores")?;
     }
     if *site == SiteKind::SelfAttention && trace.encoder.is_some() {
         writeln!(text, "\nwhat the decoder hears from the encoder is not in it")?;

@@ -11,7 +11,7 @@ use crate::args::{By, RowArgs};
 use crate::output::{self, CAVEAT, number};
 
 pub(crate) fn run(args: RowArgs) -> anyhow::Result<()> {
-    let (source, trace) = read_from(&args.reading, Keep::Only(args.place.layer))?;
+    let (source, trace) = read_from(&args.reading, Keep::Only(args.place.layer), args.place.kind())?;
     let query = trace.find_query(args.place.kind(), &args.query)?;
     let row = trace.picked_row(args.place.kind(), args.place.layer, args.head, query)?;
     if args.by == By::Value {

@@ -22,7 +22,7 @@ struct Map<'a> {
 }
 
 pub(crate) fn run(args: ShowArgs) -> anyhow::Result<()> {
-    let trace = read(&args.reading, Keep::Only(args.place.layer))?;
+    let trace = read(&args.reading, Keep::Only(args.place.layer), args.place.kind())?;
     let (kind, layer) = (args.place.kind(), args.place.layer);
     let site = trace.site(kind, layer)?;
     let tile = trace.picked_tile(kind, layer, args.head, 0..site.q_len(), 0..site.kv_len())?;

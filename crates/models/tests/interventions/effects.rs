@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attnscope_inspect::SiteKind;
 use attnscope_models::{Experiment, Heads, Interventions, Keep, Model, Moved, Prompt, Run, Scan};
+use candle_core::{Device, Tensor};
 
 use crate::support::{Tiny, every, vectors};
 
@@ -165,6 +166,50 @@ fn a_scan_ranks_what_each_cut_alone_changes() {
                 }
                 assert_eq!(one.relative_l2, effect.vectors[effect.at.index].relative_l2, "{name}");
             }
+        }
+    }
+}
+
+/// Where a decoder alone is cut into, what its encoder made of its text is that of the first run. The ranking is the one that
+/// whole runs give, to the last bit.
+#[test]
+fn a_scan_of_a_decoder_does_not_run_its_encoder_again() {
+    for name in ["t5-relu", "bart-lm"] {
+        let tiny = Tiny::named(name);
+        let (model, case) = (&tiny.model, tiny.text());
+        let experiment = experiment(model, &case.prompt(), None, None).unwrap();
+        let (at, (token, _)) = (experiment.at().index, experiment.token().unwrap());
+        let log_prob = |interventions: &Interventions| {
+            let row = vectors(model, case, interventions).swap_remove(at);
+            let row = Tensor::from_slice(&row, (1, row.len()), &Device::Cpu).unwrap();
+            let logits: Vec<f64> =
+                model.logits(&row).unwrap().to_vec2::<f32>().unwrap()[0].iter().map(|x| f64::from(*x)).collect();
+            let max = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = logits.iter().map(|x| (x - max).exp()).sum();
+            logits[token as usize] - max - sum.ln()
+        };
+        let before = log_prob(Interventions::NONE);
+        let of_encoder = tiny.last(SiteKind::Encoder) + 1;
+        for has in model.attentions().into_iter().filter(|has| has.kind != SiteKind::Encoder) {
+            let cut = |layer: usize, head: usize| {
+                let which = Heads { site: has.kind, layer: Some(layer), head: Some(head) };
+                Interventions::default().cut(which, None, None)
+            };
+            let each = (0..has.layers).flat_map(|layer| (0..has.heads).map(move |head| (layer, head)));
+            let mut whole: Vec<(usize, usize, f64)> =
+                each.map(|(layer, head)| (layer, head, log_prob(&cut(layer, head)) - before)).collect();
+            whole.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+            let ranked = experiment.scan(Scan::Heads, has.kind, &|_, _| true).unwrap();
+            let ranked = ranked.iter().map(|one| (one.layer.unwrap(), one.head.unwrap(), one.log_prob_diff.unwrap()));
+            assert_eq!(ranked.collect::<Vec<_>>(), whole, "{name} {}", has.kind);
+            // Layers that are through are counted from those of the encoder on.
+            let first = AtomicUsize::new(usize::MAX);
+            let progress = |done: usize, _: usize| {
+                first.fetch_min(done, Ordering::Relaxed);
+                true
+            };
+            experiment.effect(&cut(0, 0), 1, &progress).unwrap();
+            assert_eq!(first.into_inner(), of_encoder + 1, "{name} {}", has.kind);
         }
     }
 }

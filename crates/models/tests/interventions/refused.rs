@@ -37,7 +37,7 @@ fn an_attention_that_a_model_has_not_is_named() {
     let tiny = Tiny::named("llama-tied");
     for site in [SiteKind::Cross, SiteKind::Encoder] {
         let cut = Interventions::default().cut(every(site), None, None);
-        refused(&tiny, &cut, &["llama-tied has no", site.name(), "it has self"]);
+        refused(&tiny, &cut, &["llama-tied has no", site.name(), "choose `self`"]);
     }
 }
 

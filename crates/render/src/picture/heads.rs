@@ -85,7 +85,7 @@ fn sites<'a>(trace: &'a Trace, which: &Which) -> Result<Vec<&'a Site>, Error> {
     }
     let sites: Vec<&Site> = trace.sites.iter().filter(|site| site.kind == which.site).collect();
     match sites.is_empty() {
-        true => Err(attnscope_inspect::Error::NoSite(which.site.name()).into()),
+        true => Err(trace.no_site(which.site).into()),
         false => Ok(sites),
     }
 }

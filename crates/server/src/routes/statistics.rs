@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attnscope_inspect::{Error as Refused, HeadStats, Site, SiteKind, Trace, Wanted};
+use attnscope_inspect::{HeadStats, Site, SiteKind, Trace, Wanted};
 use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
@@ -56,5 +56,5 @@ pub(super) fn sites(trace: &Trace, kind: SiteKind, layer: Option<usize>) -> Resu
         return Ok(vec![trace.site(kind, layer)?]);
     }
     let sites: Vec<&Site> = trace.sites.iter().filter(|site| site.kind == kind).collect();
-    if sites.is_empty() { Err(Refused::NoSite(kind.name()).into()) } else { Ok(sites) }
+    if sites.is_empty() { Err(trace.no_site(kind).into()) } else { Ok(sites) }
 }

@@ -38,7 +38,7 @@ pub(super) fn probe(args: &HeadsArgs) -> anyhow::Result<()> {
 
 /// On the text that is read.
 pub(super) fn of_text(args: &HeadsArgs) -> anyhow::Result<()> {
-    let trace = read(&args.reading, args.layer.map_or(Keep::All, Keep::Only))?;
+    let trace = read(&args.reading, args.layer.map_or(Keep::All, Keep::Only), None)?;
     let heads = trace.repeats(args.layer, Wanted::ALWAYS)?;
     print(args, &title(&trace), &heads)
 }

@@ -55,9 +55,12 @@ pub(super) fn ranking(names: &Trace, ranking: &Ranking, top: usize) -> Result<St
         |token| format!("the log probability of {}", readable(&token.token)),
     );
     writeln!(text, "{scan} of the {site} attention, each cut alone: how far that moves {followed}")?;
-    writeln!(text, "{}\n", place("prediction", at))?;
+    // Without words there is but one of the numbers.
+    let first = if token.is_some() { 0 } else { 4 };
+    let what = if token.is_some() { "prediction" } else { "no head that names words: the last vector" };
+    writeln!(text, "{}\n", place(what, at))?;
     let which = if *scan == "heads" { "layer.head" } else { "key" };
-    let columns = ["log prob", "logit", "prob", "KL", "moved"].map(|name| fit(name, 9));
+    let columns = &["log prob", "logit", "prob", "KL", "moved"].map(|name| fit(name, 9))[first..];
     writeln!(text, "{} {}", fit(which, TOKEN + 7), columns.join(" "))?;
     let optional = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), number);
     for one in ranking.ranking.iter().take(top) {
@@ -69,7 +72,7 @@ pub(super) fn ranking(names: &Trace, ranking: &Ranking, top: usize) -> Result<St
             }
         };
         let changed = [one.log_prob_diff, one.logit_diff, one.prob, one.kl, Some(one.relative_l2)].map(optional);
-        writeln!(text, "{} {}", fit(&which, TOKEN + 7), changed.map(|number| fit(&number, 9)).join(" "))?;
+        writeln!(text, "{} {}", fit(&which, TOKEN + 7), changed.map(|number| fit(&number, 9))[first..].join(" "))?;
     }
     let rest = ranked.saturating_sub(top);
     if rest > 0 {
@@ -78,10 +81,13 @@ pub(super) fn ranking(names: &Trace, ranking: &Ranking, top: usize) -> Result<St
     if ranked < of {
         writeln!(text, "\nstopped early: {ranked} of {of} were cut")?;
     }
-    writeln!(
-        text,
-        "\nlog prob and logit: how much the token's change; prob: what it is then; KL in nats, of all tokens;"
-    )?;
+    writeln!(text)?;
+    if token.is_some() {
+        writeln!(
+            text,
+            "log prob and logit: how much the token's change; prob: what it is then; KL in nats, of all tokens;"
+        )?;
+    }
     writeln!(text, "moved: |after - before| / |before| of the last vector there")?;
     writeln!(text, "{CAVEAT}")?;
     Ok(text)
