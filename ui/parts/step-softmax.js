@@ -32,7 +32,7 @@ const lost = () => [
   h(
     'p',
     { class: 'trouble' },
-    'The lse of this row is not a number, so no weight can be brought back: the trace is damaged.',
+    'The lse of this row is not a number, so no weight can be brought back: the trace, or the model that made it, is damaged.',
   ),
 ];
 
