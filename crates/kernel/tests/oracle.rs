@@ -3,7 +3,8 @@
 mod common;
 
 use attnscope_kernel::{
-    Forward, Isa, Mask, Observe, Params, Recall, View, Window, forward, forward_into, forward_observed, reference,
+    Forward, Isa, Mask, Observe, Params, Recall, Segments, View, Window, forward, forward_into, forward_observed,
+    reference,
 };
 use common::{Case, Wanted, case, case_of, hidden, normal, position, worst};
 use proptest::prelude::*;
@@ -196,6 +197,22 @@ fn threads_change_nothing() {
     let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     for isa in Isa::all() {
         assert_eq!(on(1).install(|| run(&case, isa)), on(3).install(|| run(&case, isa)));
+    }
+}
+
+/// So many, and so short, that their keys are copied with those of all heads; unless threads are as many as texts.
+#[test]
+fn many_packed_texts_are_each_as_exact_on_any_number_of_threads() {
+    let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    for (len, texts) in [(32, 40), (128, 17), (50, 33)] {
+        let segments = Some(Segments::of_lens(&vec![len; texts]).unwrap());
+        let case = small(len * texts, Params { segments, ..Params::for_head_dim(8) });
+        let wanted = Wanted::of(&case);
+        for isa in Isa::all() {
+            let got = on(2).install(|| run(&case, isa));
+            wanted.check(isa, &got).unwrap();
+            assert_eq!(got, on(texts).install(|| run(&case, isa)));
+        }
     }
 }
 
