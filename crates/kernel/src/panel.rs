@@ -162,6 +162,7 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
             if visibility == Block::Skip {
                 continue;
             }
+            // Lanes that are passed over hold what they held; they see nothing here, so it is hidden below.
             let both = match visibility {
                 Block::Partial if N == 2 => shared(&mask, (rows, range.clone()), F::LEN, block.clone()),
                 _ => block.clone(),

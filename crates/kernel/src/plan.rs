@@ -12,8 +12,7 @@ use crate::tile::rows::Rows;
 const ROW: usize = 64;
 /// Numbers of keys and values that stay in a thread's cache: heads are copied together as long as theirs do, because their
 /// rows lie in the same pages of memory. More of them where the keys are a single run and texts enough for all threads:
-/// then copying, and the way to queries and outputs, weigh most (3 % of packed texts of 128 tokens; where keys are more, it
-/// is slower).
+/// then copying, and the way to queries and outputs, weigh most. Where keys are more it is slower.
 const NEAR: usize = 1 << 16;
 const NEAR_RUN: usize = 1 << 18;
 

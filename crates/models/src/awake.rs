@@ -3,10 +3,10 @@
 use attnscope_kernel::{busy, linger};
 
 /// Does `work` on a thread of the pool, while the others wait for their share of it without going to sleep. From outside the
-/// pool each product would be handed over and waited for: a twelfth of the time that a text of 2,048 tokens takes. A new token
-/// is hundreds of products of some ten microseconds with a little between them: about as long as a thread takes to wake up.
-/// Nobody waits for those that wait: a thread that is busy elsewhere holds up no token. Nor does the thread of `work` wait
-/// for anything but its own shares.
+/// pool each product would be handed over and waited for, which is felt even where a text is long. A new token is hundreds of
+/// products of some ten microseconds with a little between them: about as long as a thread takes to wake up. Nobody waits for
+/// those that wait: a thread that is busy elsewhere holds up no token. Nor does the thread of `work` wait for anything but its
+/// own shares.
 ///
 /// While `work` waits for its share, its thread may do another's, another's `awake` included. So it must hold no lock there
 /// that another's takes too.

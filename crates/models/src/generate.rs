@@ -54,9 +54,7 @@ impl Continuation {
     pub fn decode_tokens_per_second(&self) -> Option<f64> {
         per_second(self.ids.len().saturating_sub(1), self.decode_time)
     }
-}
 
-impl Continuation {
     /// The error that there is no more of it, or no trace of it. Where there is nothing, only why.
     fn broken_off(self, why: Error) -> Error {
         match self.ids.is_empty() {
