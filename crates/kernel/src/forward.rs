@@ -13,7 +13,7 @@ use crate::outputs::Outputs;
 use crate::panel::{Operands, PanelStrips, Scratch, Task, panel_of, panel_rows};
 use crate::params::Mask;
 use crate::plan::{Plan, Work, together};
-use crate::share::share;
+use crate::share::share_ahead;
 use crate::tile::rows::Rows;
 use crate::view::size;
 use crate::{Element, Isa, Params, View};
@@ -182,13 +182,26 @@ fn compute<T: Element, O: Element>(
     let outputs = Outputs::new(out, &shape, v.dim(), lanes);
     let mut tasks = tasks(&shape, &plan, &mut lse, &mut stats);
     let work =
-        plan.work(|batch, kv_head, panel| tasks[(batch * shape.kv_heads + kv_head) * plan.rows.len() + panel].take());
-    share(
+        plan.work(|batch, kv_head, panel, next| tasks[(batch * shape.kv_heads + kv_head) * plan.rows.len() + panel].take().map(|task| (task, next)));
+    share_ahead(
         work,
         || Scratch::new(lanes, shape.head_dim, v.dim()),
-        |scratch, work| match work {
+        |scratch, work, after| match work {
             Work::Copy { batch, kv_head, run } => heads.copy(batch, kv_head, run),
-            Work::Panel(Some(task)) => dispatch!(isa.0, simd => panel_of(simd, operands, &outputs, task, scratch)),
+            Work::Panel(Some((task, next))) => {
+                outputs_soon(&outputs, &task, scratch);
+                if let Some((kv_head, panel)) = next.panel {
+                    let rows = Rows { group: shape.group(), kv_head };
+                    rows.heads().for_each(|head| q.soon(&mut scratch.soon, task.batch, rows.queries(plan.rows[panel].clone()), head));
+                }
+                if let Some((batch, kv_heads, keys)) = plan.ahead(after, next.left) {
+                    for head in kv_heads {
+                        k.soon(&mut scratch.soon, batch, keys.clone(), head);
+                        v.soon(&mut scratch.soon, batch, keys.clone(), head);
+                    }
+                }
+                dispatch!(isa.0, simd => panel_of(simd, operands, &outputs, task, scratch));
+            }
             Work::Panel(None) => {}
         },
     );
@@ -202,6 +215,11 @@ fn compute<T: Element, O: Element>(
     });
     let observed = Observed { rows: observe.rows.then(|| by_head(stats, &shape)), map };
     (by_head(lse, &shape), observed)
+}
+
+fn outputs_soon<O: Element>(outputs: &Outputs<O>, task: &Task, scratch: &mut Scratch) {
+    scratch.soon.clear();
+    task.rows.heads().for_each(|head| outputs.soon(&mut scratch.soon, task.batch, task.rows.queries(task.range.clone()), head));
 }
 
 /// Puts rows that lie as the panels take them (query after query, the heads of a group side by side) one head after

@@ -21,7 +21,7 @@ use crate::tile::pack::{factor, pack, unpack};
 use crate::tile::rows::Rows;
 use crate::tile::scores::{scores, some_scores};
 use crate::tile::softmax::Online;
-use crate::tile::soon::soon;
+use crate::tile::soon::{Soon, soon};
 use crate::tile::watch::Watch;
 use crate::{Element, Isa, Params, View};
 
@@ -73,6 +73,8 @@ pub(crate) struct Scratch {
     out: Vec<f32>,
     /// (2 x lanes).
     bounds: Vec<f32>,
+    /// What will be needed while and after this panel.
+    pub(crate) soon: Soon,
 }
 
 impl Scratch {
@@ -83,6 +85,7 @@ impl Scratch {
             acc: vec![0.0; v_dim * lanes],
             out: vec![0.0; v_dim * lanes],
             bounds: vec![0.0; 2 * lanes],
+            soon: Soon::default(),
         }
     }
 
@@ -132,7 +135,8 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
 ) {
     let Operands { q, k, v, heads, params, mask, observe, .. } = operands;
     let Task { batch, rows, range, reach, lse, stats } = task;
-    let Scratch { panel, scores: block_scores, acc, out, bounds } = scratch;
+    let Scratch { panel, scores: block_scores, acc, out, bounds, soon: ahead } = scratch;
+    let each = ahead_each(ahead.lines(), reach.len(), v.dim() / D);
     let lanes = N * F::LEN;
     let v_dim = v.dim();
     let queries = range.clone().map(|row| {
@@ -170,11 +174,13 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
             let single = [block.start..both.start, both.end..block.end];
             let in_piece = |keys: &Range<usize>| keys.start - run * RUN..keys.end - run * RUN;
             let in_block = |keys: &Range<usize>| (keys.start - block.start) * lanes..(keys.end - block.start) * lanes;
+            let blocks_left = (reach.end - block.start).div_ceil(BLOCK_KV);
+            let lines = if blocks_left <= each.0 { each.1 } else { 0 };
             let fours = |keys: &Range<usize>| in_block(&(keys.start..keys.end.next_multiple_of(4)));
-            scores::<S, F, N, Q>(simd, panel, piece.keys(within, in_piece(&both)), &mut block_scores[fours(&both)]);
+            scores::<S, F, N, Q>(simd, panel, piece.keys(within, in_piece(&both)), &mut block_scores[fours(&both)], || ahead.some(simd, lines));
             for (from, keys) in single.iter().enumerate().filter(|(_, keys)| !keys.is_empty()) {
                 let out = &mut block_scores[fours(keys)];
-                some_scores::<S, F, N, 1, Q>(simd, panel, from, piece.keys(within, in_piece(keys)), out);
+                some_scores::<S, F, N, 1, Q>(simd, panel, from, piece.keys(within, in_piece(keys)), out, || ());
             }
             let scored = &mut block_scores[..block.len() * lanes];
             if params.adjusts() {
@@ -187,19 +193,17 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
                 Some(watch) => watch.block(simd, &mut online, block.start, scored),
                 None => online.block(simd, scored),
             };
-            if block.end == reach.end {
-                outputs.soon(simd, batch, range.clone().map(|row| rows.at(row)));
-            }
             accumulate::<S, F, N, D>(
                 simd,
                 &scored[in_block(&both)],
                 piece.values(within, in_piece(&both)),
                 shrink,
                 acc,
+                || ahead.some(simd, lines),
             );
             for (from, keys) in single.iter().enumerate().filter(|(_, keys)| !keys.is_empty()) {
                 let (probs, one) = (&scored[in_block(keys)], [F::splat(simd, 1.0)]);
-                accumulate_some::<S, F, N, 1, D>(simd, from, probs, piece.values(within, in_piece(keys)), one, acc);
+                accumulate_some::<S, F, N, 1, D>(simd, from, probs, piece.values(within, in_piece(keys)), one, acc, || ());
             }
         }
         heads.done(batch, rows.kv_head, run, piece);
@@ -236,6 +240,15 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
         }
     }
     outputs.write(simd, batch, range.map(|row| rows.at(row)), out);
+}
+
+/// (how many blocks before the end to begin, lines after each tile).
+fn ahead_each(lines: usize, keys: usize, tiles_v: usize) -> (usize, usize) {
+    const EACH: usize = 6;
+    let tiles = BLOCK_KV / 8 + tiles_v;
+    let blocks = lines.div_ceil(EACH * tiles);
+    let blocks = blocks.clamp(1, keys.div_ceil(BLOCK_KV).max(1));
+    (blocks, lines.div_ceil(blocks * tiles))
 }
 
 /// Whether all numbers of a row are.

@@ -24,6 +24,7 @@ pub(crate) fn together(
 ) -> usize {
     let many = keys <= RUN && texts >= 4 * rayon::current_num_threads();
     let near = if many { NEAR_RUN } else { NEAR } / (keys * (head_dim + v_head_dim)).max(1);
+    if let Ok(t) = std::env::var("TOG") { return t.parse::<usize>().unwrap().clamp(1, kv_heads.max(1)); }
     (ROW / head_dim.max(1)).max(near).clamp(1, kv_heads.max(1))
 }
 
@@ -31,6 +32,17 @@ pub(crate) fn together(
 fn next_stretch(first: &Range<usize>) -> usize {
     first.start + first.len().max(RUN)
 }
+
+/// What a thread does after a panel.
+#[derive(Clone, Copy)]
+pub(crate) struct Next {
+    /// (kv_head, panel).
+    pub(crate) panel: Option<(usize, usize)>,
+    /// Panels that are left in its group.
+    pub(crate) left: usize,
+}
+
+const AHEAD_ROWS: usize = 32;
 
 /// One thing to do.
 pub(crate) enum Work<P> {
@@ -51,6 +63,7 @@ pub(crate) struct Plan {
     stretches: Vec<Range<usize>>,
     /// Neighbouring heads whose keys are copied together: a longer run of memory.
     pub(crate) together: usize,
+    steps: Vec<Step>,
     batch: usize,
     kv_heads: usize,
     kv_len: usize,
@@ -71,10 +84,12 @@ impl Plan {
             }
         }
         let (batch, kv_heads, kv_len) = (shape.batch, shape.kv_heads, shape.kv_len);
-        let plan = Self { rows, reach, stretches, together: 1, batch, kv_heads, kv_len };
+        let plan = Self { rows, reach, stretches, together: 1, steps: Vec::new(), batch, kv_heads, kv_len };
         let most = plan.stretches.iter().map(|panels| plan.keys(panels).len()).max().unwrap_or(0);
         let texts = batch * plan.stretches.len();
-        Self { together: together(kv_heads, (texts, most), (shape.head_dim, v_head_dim)), ..plan }
+        let mut plan = Self { together: together(kv_heads, (texts, most), (shape.head_dim, v_head_dim)), ..plan };
+        plan.steps = plan.steps();
+        plan
     }
 
     /// The keys that some panels reach together.
@@ -96,9 +111,9 @@ impl Plan {
     /// What to do, in groups that one thread should do: the panels of a few kv heads, because their keys and values stay
     /// in its caches. What they need is copied first; then come the panels, the longest first, and of those of one length
     /// those of all heads, whose rows lie side by side. `panel` gives the task of (batch, kv_head, panel).
-    pub(crate) fn work<P>(&self, mut panel: impl FnMut(usize, usize, usize) -> P) -> Vec<Vec<Work<P>>> {
+    pub(crate) fn work<P>(&self, mut panel: impl FnMut(usize, usize, usize, Next) -> P) -> Vec<Vec<Work<P>>> {
         let orders: Vec<Vec<usize>> = self.stretches.iter().map(|panels| self.longest_first(panels)).collect();
-        let steps = self.steps();
+        let steps = &self.steps;
         // Threads at work on neighbouring heads would write neighbouring rows at the same time and wait for each other, so
         // every other group begins in the middle; but not at the end, where all should be done at once.
         let last = steps.len().saturating_sub(rayon::current_num_threads());
@@ -107,7 +122,11 @@ impl Plan {
             let first = if at < last { at % 2 * (order.len() / 2) } else { 0 };
             let panels = order[first..].iter().chain(&order[..first]);
             let panels = panels.flat_map(|at| step.kv_heads.clone().map(move |kv_head| (kv_head, *at)));
-            let panels = panels.map(|(kv_head, at)| Work::Panel(panel(step.batch, kv_head, at)));
+            let panels: Vec<_> = panels.collect();
+            let panels = panels.iter().enumerate().map(|(i, (kv_head, at))| {
+                let next = Next { panel: panels.get(i + 1).map(|(kv_head, at)| (*kv_head, *at)), left: panels.len() - 1 - i };
+                Work::Panel(panel(step.batch, *kv_head, *at, next))
+            });
             step.copies().chain(panels).collect()
         };
         steps.iter().enumerate().map(group).collect()
@@ -132,6 +151,20 @@ impl Plan {
             }
         }
         steps
+    }
+
+    /// Keys that a step will copy, as (batch, kv_heads, keys), those that a panel asks memory for that comes so many
+    /// before the step.
+    pub(crate) fn ahead(&self, step: usize, left: usize) -> Option<(usize, Range<usize>, Range<usize>)> {
+        let step = self.steps.get(step)?;
+        let most = (step.fresh.len() * RUN).min(std::env::var("CAP").map_or(NEAR, |t| t.parse().unwrap()) / (128 * step.kv_heads.len()));
+        if self.kv_len > 1024 && self.stretches.len() == 1 { return None; }
+        let each = AHEAD_ROWS.div_ceil(step.kv_heads.len());
+        let first = step.fresh.first()? * RUN;
+        let keys = left * each..((left + 1) * each).min(most);
+        let end = self.kv_len.min(first + keys.end);
+        let keys = first + keys.start..end;
+        (!keys.is_empty()).then(|| (step.batch, step.kv_heads.clone(), keys))
     }
 
     fn longest_first(&self, panels: &Range<usize>) -> Vec<usize> {

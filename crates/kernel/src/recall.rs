@@ -234,7 +234,7 @@ impl<'a, T: Element> Recall<'a, T> {
         let kv_head = head.kv_head / self.shape.group();
         let mut fours = vec![[0.0; 4]; keys.len().div_ceil(4) * dim];
         pack_keys(simd, keys.map(|key| self.k.row(batch, key, kv_head)), dim, &mut fours);
-        scores::<S, F, N, Q>(simd, &panel, &fours, out);
+        scores::<S, F, N, Q>(simd, &panel, &fours, out, || ());
     }
 
     #[inline(always)]

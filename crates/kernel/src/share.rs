@@ -11,19 +11,31 @@ use crate::linger::{busy, linger, patiently};
 /// operations are over before a thread has changed twice. Threads outside of the pool that ask at the same time each
 /// work beside it.
 pub fn share<W: Send, R>(work: Vec<Vec<W>>, room: impl Fn() -> R + Sync, each: impl Fn(&mut R, W) + Sync) {
+    share_ahead(work, room, |room, work, _| each(room, work));
+}
+
+/// [`share`], where `each` is also told which group this thread goes on to, so that it can ask memory for it.
+pub(crate) fn share_ahead<W: Send, R>(
+    work: Vec<Vec<W>>,
+    room: impl Fn() -> R + Sync,
+    each: impl Fn(&mut R, W, usize) + Sync,
+) {
     let threads = rayon::current_num_threads().min(work.iter().map(Vec::len).sum());
     let groups: Vec<_> = work.into_iter().map(|group| Mutex::new(group.into_iter())).collect();
     let next = AtomicUsize::new(0);
     let some = || {
         // Who comes too late for any work makes no room for it.
         let mut mine = None;
-        let own = || groups.get(next.fetch_add(1, Ordering::Relaxed));
-        for group in std::iter::from_fn(own).chain(&groups) {
+        let own = || {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            groups.get(at).map(|group| (group, at + threads))
+        };
+        for (group, after) in std::iter::from_fn(own).chain(groups.iter().map(|group| (group, usize::MAX))) {
             loop {
                 // Not held while the work is done.
                 let next = group.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some(next) = next else { break };
-                each(mine.get_or_insert_with(&room), next);
+                each(mine.get_or_insert_with(&room), next, after);
             }
         }
     };

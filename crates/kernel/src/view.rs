@@ -85,6 +85,11 @@ impl<'a, T> View<'a, T> {
         &self.data[start..start + dim]
     }
 
+    /// Says that rows of one head will be read.
+    pub(crate) fn soon(&self, soon: &mut crate::tile::soon::Soon, batch: usize, positions: std::ops::Range<usize>, head: usize) {
+        soon.rows(self.place(batch, positions.start, head), self.strides[1], positions.len(), self.dim());
+    }
+
     /// Where a row begins, for asking memory for it; nothing is read there.
     #[inline(always)]
     pub(crate) fn place(&self, batch: usize, position: usize, head: usize) -> *const T {

@@ -52,8 +52,8 @@ pub(super) fn grade<S: Simd, F: Lanes<S>, const N: usize, const Q: usize>(
 ) {
     let lanes = N * F::LEN;
     let At { rows, range, span, visibility, keys } = at;
-    scores::<S, F, N, Q>(simd, panels[0], fours[0], weights);
-    scores::<S, F, N, Q>(simd, panels[1], fours[1], gradients);
+    scores::<S, F, N, Q>(simd, panels[0], fours[0], weights, || ());
+    scores::<S, F, N, Q>(simd, panels[1], fours[1], gradients, || ());
     let weights = &mut weights[..keys.len() * lanes];
     if let Some(softcap) = params.softcap {
         cap::<S, F>(simd, softcap, weights);

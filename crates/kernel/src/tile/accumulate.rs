@@ -13,8 +13,9 @@ pub(crate) fn accumulate<S: Simd, F: Lanes<S>, const N: usize, const D: usize>(
     values: &[f32],
     shrink: [F; N],
     acc: &mut [f32],
+    between: impl FnMut(),
 ) {
-    accumulate_some::<S, F, N, N, D>(simd, 0, probs, values, shrink, acc);
+    accumulate_some::<S, F, N, N, D>(simd, 0, probs, values, shrink, acc, between);
 }
 
 /// [`accumulate`] for `M` vectors of the panel from one on, the only ones that these keys matter to.
@@ -26,6 +27,7 @@ pub(crate) fn accumulate_some<S: Simd, F: Lanes<S>, const N: usize, const M: usi
     values: &[f32],
     shrink: [F; M],
     acc: &mut [f32],
+    mut between: impl FnMut(),
 ) {
     let lanes = N * F::LEN;
     let dim = acc.len() / lanes;
@@ -34,6 +36,7 @@ pub(crate) fn accumulate_some<S: Simd, F: Lanes<S>, const N: usize, const M: usi
     for acc in tiles.by_ref() {
         tile::<S, F, N, M, D>(simd, from, probs, values, (t, dim), shrink, acc);
         t += D;
+        between();
     }
     for acc in tiles.into_remainder().chunks_exact_mut(lanes) {
         tile::<S, F, N, M, 1>(simd, from, probs, values, (t, dim), shrink, acc);

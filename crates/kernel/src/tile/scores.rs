@@ -14,8 +14,9 @@ pub(crate) fn scores<S: Simd, F: Lanes<S>, const N: usize, const Q: usize>(
     panel: &[f32],
     keys: &[[f32; 4]],
     out: &mut [f32],
+    between: impl FnMut(),
 ) {
-    some_scores::<S, F, N, N, Q>(simd, panel, 0, keys, out);
+    some_scores::<S, F, N, N, Q>(simd, panel, 0, keys, out, between);
 }
 
 /// [`scores`] of `M` vectors of the panel from one on; the lanes of the others are left as they are.
@@ -26,6 +27,7 @@ pub(crate) fn some_scores<S: Simd, F: Lanes<S>, const N: usize, const M: usize, 
     from: usize,
     keys: &[[f32; 4]],
     out: &mut [f32],
+    mut between: impl FnMut(),
 ) {
     let lanes = N * F::LEN;
     let dim = panel.len() / lanes;
@@ -37,6 +39,7 @@ pub(crate) fn some_scores<S: Simd, F: Lanes<S>, const N: usize, const M: usize, 
     let mut places = out.chunks_exact_mut(Q * 4 * lanes);
     for (keys, out) in fours.by_ref().zip(places.by_ref()) {
         tile::<S, F, N, M, Q>(simd, panel, from, keys, out);
+        between();
     }
     let rest = fours.remainder().chunks_exact(dim).zip(places.into_remainder().chunks_exact_mut(4 * lanes));
     for (keys, out) in rest {
