@@ -12,9 +12,10 @@ use crate::observe::{BlockMap, Observe, Observed, RowStats};
 use crate::outputs::Outputs;
 use crate::panel::{Operands, PanelStrips, Scratch, Task, panel_of, panel_rows};
 use crate::params::Mask;
-use crate::plan::{Plan, Work, together};
+use crate::plan::{Plan, Turn, Work, together};
 use crate::share::share_ahead;
 use crate::tile::rows::Rows;
+use crate::tile::soon::Soon;
 use crate::view::size;
 use crate::{Element, Isa, Params, View};
 
@@ -170,7 +171,7 @@ fn compute<T: Element, O: Element>(
     }
     // Row after row of each kv head, as the panels take them.
     let rows = shape.batch * shape.q_heads * shape.q_len;
-    let mut lse = vec![f64::NEG_INFINITY; rows];
+    let mut lse = vec![0.0; rows];
     let mut stats = vec![RowStats::default(); if observe.rows { rows } else { 0 }];
     let mask = Mask::new(params, shape.q_len, shape.kv_len);
     let lanes = panel_rows(isa);
@@ -182,27 +183,18 @@ fn compute<T: Element, O: Element>(
     let outputs = Outputs::new(out, &shape, v.dim(), lanes);
     let mut tasks = tasks(&shape, &plan, &mut lse, &mut stats);
     let work =
-        plan.work(|batch, kv_head, panel, next| tasks[(batch * shape.kv_heads + kv_head) * plan.rows.len() + panel].take().map(|task| (task, next)));
+        plan.work(|batch, kv_head, panel| tasks[(batch * shape.kv_heads + kv_head) * plan.rows.len() + panel].take());
     share_ahead(
         work,
         || Scratch::new(lanes, shape.head_dim, v.dim()),
         |scratch, work, after| match work {
             Work::Copy { batch, kv_head, run } => heads.copy(batch, kv_head, run),
-            Work::Panel(Some((task, next))) => {
-                outputs_soon(&outputs, &task, scratch);
-                if let Some((kv_head, panel)) = next.panel {
-                    let rows = Rows { group: shape.group(), kv_head };
-                    rows.heads().for_each(|head| q.soon(&mut scratch.soon, task.batch, rows.queries(plan.rows[panel].clone()), head));
-                }
-                if let Some((batch, kv_heads, keys)) = plan.ahead(after, next.left) {
-                    for head in kv_heads {
-                        k.soon(&mut scratch.soon, batch, keys.clone(), head);
-                        v.soon(&mut scratch.soon, batch, keys.clone(), head);
-                    }
-                }
+            Work::Panel(Some(mut task), turn) => {
+                task.asked = turn.at > 0;
+                ask_ahead(&mut scratch.soon, &operands, &outputs, &plan, &task, turn, after);
                 dispatch!(isa.0, simd => panel_of(simd, operands, &outputs, task, scratch));
             }
-            Work::Panel(None) => {}
+            Work::Panel(None, _) => {}
         },
     );
     let map = side.map(|side| {
@@ -217,9 +209,29 @@ fn compute<T: Element, O: Element>(
     (by_head(lse, &shape), observed)
 }
 
-fn outputs_soon<O: Element>(outputs: &Outputs<O>, task: &Task, scratch: &mut Scratch) {
-    scratch.soon.clear();
-    task.rows.heads().for_each(|head| outputs.soon(&mut scratch.soon, task.batch, task.rows.queries(task.range.clone()), head));
+/// What memory is asked for while a panel is at work: where its own output goes, the queries of the one after, and its part
+/// of the keys and values of the group that comes after this.
+fn ask_ahead<T: Element, O: Element>(
+    soon: &mut Soon,
+    operands: &Operands<T>,
+    outputs: &Outputs<O>,
+    plan: &Plan,
+    task: &Task,
+    turn: Turn,
+    after: Option<usize>,
+) {
+    let Operands { q, k, v, heads, .. } = operands;
+    soon.clear();
+    let queries = task.rows.queries(task.range.clone());
+    task.rows.heads().for_each(|head| outputs.soon(soon, task.batch, queries.clone(), head));
+    if let Some((kv_head, panel)) = turn.next {
+        let rows = Rows { kv_head, ..task.rows };
+        let queries = rows.queries(plan.rows[panel].clone());
+        rows.heads().for_each(|head| q.soon(soon, task.batch, queries.clone(), head));
+    }
+    if let Some((batch, kv_heads, keys)) = after.and_then(|group| plan.ahead(group, turn, k.dim() + v.dim())) {
+        heads.soon(soon, batch, kv_heads, keys);
+    }
 }
 
 /// Puts rows that lie as the panels take them (query after query, the heads of a group side by side) one head after
@@ -266,6 +278,7 @@ fn tasks<'a>(shape: &Shape, plan: &Plan, lse: &'a mut [f64], stats: &'a mut [Row
         reach: Range::clone(reach),
         lse,
         stats: stats.next().unwrap_or_default(),
+        asked: false,
     };
     panels.zip(lse).map(task).map(Some).collect()
 }

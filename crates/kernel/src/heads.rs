@@ -2,14 +2,15 @@
 //! panel is due and given up after its last.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use fearless_simd::{Simd, dispatch};
 
+use crate::spare::{Buffer, Spare};
 use crate::tile::BLOCK_KV;
 use crate::tile::pack::pack_keys;
-use crate::tile::soon::soon;
+use crate::tile::soon::{Soon, soon};
 use crate::{Element, Isa, View};
 
 /// Keys to a piece: few, so that threads copy together what all of them wait for.
@@ -38,6 +39,12 @@ pub(crate) struct Piece {
     v_dim: usize,
 }
 
+impl Buffer for Piece {
+    fn bytes(&self) -> usize {
+        (4 * self.keys.capacity() + self.values.capacity()) * size_of::<f32>()
+    }
+}
+
 impl Piece {
     /// The fours from the one with key `first` up to the one with key `end` - 1; `head` and keys counted from the
     /// piece's first.
@@ -59,23 +66,31 @@ impl Piece {
         (k, v): (View<T>, View<T>),
         (batch, heads): (usize, Range<usize>),
         keys: Range<usize>,
+        asked: bool,
     ) {
         (self.len, self.dim, self.v_dim) = (keys.len(), k.dim(), v.dim());
-        self.keys.resize(heads.len() * keys.len().div_ceil(4) * self.dim, [0.0; 4]);
-        self.values.resize(heads.len() * keys.len() * self.v_dim, 0.0);
         let (fours, values) = (keys.len().div_ceil(4) * self.dim, keys.len() * self.v_dim);
+        // What they hold beyond that is of a piece before, and not read.
+        self.keys.resize(self.keys.len().max(heads.len() * fours), [0.0; 4]);
+        self.values.resize(self.values.len().max(heads.len() * values), 0.0);
         let ahead = ahead::<T>(heads.len(), self.dim, self.v_dim);
         let next = |first: usize| first.min(keys.end)..keys.end.min(first + ahead);
-        ask(simd, (k, v), (batch, heads.clone()), next(keys.start));
+        let wish = |keys| {
+            if !asked {
+                ask(simd, (k, v), (batch, heads.clone()), keys)
+            }
+        };
+        wish(next(keys.start));
         for first in keys.clone().step_by(ahead) {
             let rows = next(first);
             // While these are copied, memory brings the next.
-            ask(simd, (k, v), (batch, heads.clone()), next(rows.end));
+            wish(next(rows.end));
             let (four, value) = ((first - keys.start) / 4 * self.dim, (first - keys.start) * self.v_dim);
             for (at, head) in heads.clone().enumerate() {
                 let place = &mut self.keys[at * fours + four..][..rows.len().div_ceil(4) * self.dim];
                 pack_keys(simd, rows.clone().map(|key| k.row(batch, key, head)), self.dim, place);
-                let places = self.values[at * values + value..].chunks_exact_mut(self.v_dim.max(1));
+                let places =
+                    self.values[at * values + value..][..rows.len() * self.v_dim].chunks_exact_mut(self.v_dim.max(1));
                 for (key, place) in rows.clone().zip(places) {
                     T::widen_with(simd, v.row(batch, key, head), place);
                 }
@@ -110,12 +125,16 @@ pub(crate) struct Heads<'a, T> {
     together: usize,
     /// (batch, groups of heads, runs).
     slots: Vec<Slot>,
-    spare: Mutex<Vec<Piece>>,
 }
+
+/// Pieces that are done with: those of a few short texts, or of a head of a long one.
+static SPARE: Spare<Piece> = Spare::new(4 << 20);
 
 struct Slot {
     piece: RwLock<Piece>,
     uses_left: AtomicUsize,
+    /// Whether memory was asked for it.
+    asked: AtomicBool,
 }
 
 /// The runs that some keys lie in.
@@ -128,10 +147,11 @@ impl<'a, T: Element> Heads<'a, T> {
     /// one head.
     pub(crate) fn new(k: View<'a, T>, v: View<'a, T>, together: usize, uses: &[usize], isa: Isa) -> Self {
         let groups = (0..k.heads()).step_by(together).map(|first| together.min(k.heads() - first));
-        let slot = |uses| Slot { piece: RwLock::default(), uses_left: AtomicUsize::new(uses) };
+        let slot =
+            |uses| Slot { piece: RwLock::default(), uses_left: AtomicUsize::new(uses), asked: AtomicBool::new(false) };
         let slots = (0..k.batch()).flat_map(|_| groups.clone());
         let slots = slots.flat_map(|heads| uses.iter().map(move |uses| slot(heads * uses))).collect();
-        Self { k, v, isa, together, slots, spare: Mutex::default() }
+        Self { k, v, isa, together, slots }
     }
 
     fn slot(&self, batch: usize, head: usize, run: usize) -> &Slot {
@@ -154,16 +174,27 @@ impl<'a, T: Element> Heads<'a, T> {
         drop(piece);
         let mut piece = slot.piece.write().unwrap_or_else(PoisonError::into_inner);
         if piece.len == 0 {
-            *piece = self.spare().pop().unwrap_or_default();
+            *piece = SPARE.take();
             let first = head / self.together * self.together;
             let heads = first..self.k.heads().min(first + self.together);
             let keys = run * RUN..self.k.len().min((run + 1) * RUN);
             dispatch!(self.isa.0, simd => simd.vectorize(
                 #[inline(always)]
-                || piece.fill(simd, (self.k, self.v), (batch, heads), keys)
+                || piece.fill(simd, (self.k, self.v), (batch, heads), keys, slot.asked.load(Ordering::Relaxed))
             ));
         }
         RwLockWriteGuard::downgrade(piece)
+    }
+
+    /// Says that keys and values of some heads, all of a piece or of some, will be copied.
+    pub(crate) fn soon(&self, soon: &mut Soon, batch: usize, heads: Range<usize>, keys: Range<usize>) {
+        for run in runs(&keys) {
+            self.slot(batch, heads.start, run).asked.store(true, Ordering::Relaxed);
+        }
+        for head in heads {
+            self.k.soon(soon, batch, keys.clone(), head);
+            self.v.soon(soon, batch, keys.clone(), head);
+        }
     }
 
     /// Copies a piece that will be asked for.
@@ -181,12 +212,13 @@ impl<'a, T: Element> Heads<'a, T> {
         if slot.uses_left.fetch_sub(1, Ordering::AcqRel) == 1 {
             let mut piece = std::mem::take(&mut *slot.piece.write().unwrap_or_else(PoisonError::into_inner));
             piece.len = 0;
-            self.spare().push(piece);
+            SPARE.give(piece);
         }
     }
+}
 
-    /// A panic elsewhere ends the whole operation; what it left is not read.
-    fn spare(&self) -> std::sync::MutexGuard<'_, Vec<Piece>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+impl<T> Drop for Heads<'_, T> {
+    fn drop(&mut self) {
+        SPARE.trim();
     }
 }

@@ -55,6 +55,7 @@ mod recall;
 pub mod reference;
 mod share;
 pub mod simd;
+mod spare;
 mod tile;
 mod view;
 

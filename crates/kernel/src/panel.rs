@@ -35,6 +35,8 @@ pub(crate) struct Task<'a> {
     pub(crate) lse: &'a mut [f64],
     /// Empty where no statistics are wanted.
     pub(crate) stats: &'a mut [RowStats],
+    /// Whether memory was asked for its queries.
+    pub(crate) asked: bool,
 }
 
 /// What one panel saw of a map, by (batch, kv_head, first row).
@@ -73,7 +75,7 @@ pub(crate) struct Scratch {
     out: Vec<f32>,
     /// (2 x lanes).
     bounds: Vec<f32>,
-    /// What will be needed while and after this panel.
+    /// What is needed at its end, and after it.
     pub(crate) soon: Soon,
 }
 
@@ -134,18 +136,19 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
     scratch: &mut Scratch,
 ) {
     let Operands { q, k, v, heads, params, mask, observe, .. } = operands;
-    let Task { batch, rows, range, reach, lse, stats } = task;
-    let Scratch { panel, scores: block_scores, acc, out, bounds, soon: ahead } = scratch;
-    let each = ahead_each(ahead.lines(), reach.len(), v.dim() / D);
+    let Task { batch, rows, range, reach, lse, stats, asked } = task;
+    let Scratch { panel, scores: block_scores, acc, out, bounds, soon: later } = scratch;
     let lanes = N * F::LEN;
     let v_dim = v.dim();
     let queries = range.clone().map(|row| {
         let (query, head) = rows.at(row);
         q.row(batch, query, head)
     });
-    for row in range.clone() {
-        let (query, head) = rows.at(row);
-        soon(simd, q.place(batch, query, head), q.dim());
+    if !asked {
+        for row in range.clone() {
+            let (query, head) = rows.at(row);
+            soon(simd, q.place(batch, query, head), q.dim());
+        }
     }
     pack(simd, queries, factor(params.scale), lanes, panel);
 
@@ -157,6 +160,7 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
     // Keys lie in fours; a map's columns begin where blocks do.
     let align = if watched { BLOCK_KV } else { 4 };
     let within = heads.within(rows.kv_head);
+    later.spread(reach.len().div_ceil(BLOCK_KV), BLOCK_KV / (4 * Q) + v_dim / D);
     for run in runs(&reach) {
         let piece = heads.get(batch, rows.kv_head, run);
         let keys = reach.start.max(run * RUN) / align * align..reach.end.min((run + 1) * RUN);
@@ -174,10 +178,10 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
             let single = [block.start..both.start, both.end..block.end];
             let in_piece = |keys: &Range<usize>| keys.start - run * RUN..keys.end - run * RUN;
             let in_block = |keys: &Range<usize>| (keys.start - block.start) * lanes..(keys.end - block.start) * lanes;
-            let blocks_left = (reach.end - block.start).div_ceil(BLOCK_KV);
-            let lines = if blocks_left <= each.0 { each.1 } else { 0 };
+            let lines = later.lines((reach.end - block.start).div_ceil(BLOCK_KV));
             let fours = |keys: &Range<usize>| in_block(&(keys.start..keys.end.next_multiple_of(4)));
-            scores::<S, F, N, Q>(simd, panel, piece.keys(within, in_piece(&both)), &mut block_scores[fours(&both)], || ahead.some(simd, lines));
+            let out = &mut block_scores[fours(&both)];
+            scores::<S, F, N, Q>(simd, panel, piece.keys(within, in_piece(&both)), out, || later.some(simd, lines));
             for (from, keys) in single.iter().enumerate().filter(|(_, keys)| !keys.is_empty()) {
                 let out = &mut block_scores[fours(keys)];
                 some_scores::<S, F, N, 1, Q>(simd, panel, from, piece.keys(within, in_piece(keys)), out, || ());
@@ -199,11 +203,19 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
                 piece.values(within, in_piece(&both)),
                 shrink,
                 acc,
-                || ahead.some(simd, lines),
+                || later.some(simd, lines),
             );
             for (from, keys) in single.iter().enumerate().filter(|(_, keys)| !keys.is_empty()) {
                 let (probs, one) = (&scored[in_block(keys)], [F::splat(simd, 1.0)]);
-                accumulate_some::<S, F, N, 1, D>(simd, from, probs, piece.values(within, in_piece(keys)), one, acc, || ());
+                accumulate_some::<S, F, N, 1, D>(
+                    simd,
+                    from,
+                    probs,
+                    piece.values(within, in_piece(keys)),
+                    one,
+                    acc,
+                    || (),
+                );
             }
         }
         heads.done(batch, rows.kv_head, run, piece);
@@ -240,15 +252,6 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
         }
     }
     outputs.write(simd, batch, range.map(|row| rows.at(row)), out);
-}
-
-/// (how many blocks before the end to begin, lines after each tile).
-fn ahead_each(lines: usize, keys: usize, tiles_v: usize) -> (usize, usize) {
-    const EACH: usize = 6;
-    let tiles = BLOCK_KV / 8 + tiles_v;
-    let blocks = lines.div_ceil(EACH * tiles);
-    let blocks = blocks.clamp(1, keys.div_ceil(BLOCK_KV).max(1));
-    (blocks, lines.div_ceil(blocks * tiles))
 }
 
 /// Whether all numbers of a row are.

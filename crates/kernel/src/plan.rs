@@ -24,7 +24,6 @@ pub(crate) fn together(
 ) -> usize {
     let many = keys <= RUN && texts >= 4 * rayon::current_num_threads();
     let near = if many { NEAR_RUN } else { NEAR } / (keys * (head_dim + v_head_dim)).max(1);
-    if let Ok(t) = std::env::var("TOG") { return t.parse::<usize>().unwrap().clamp(1, kv_heads.max(1)); }
     (ROW / head_dim.max(1)).max(near).clamp(1, kv_heads.max(1))
 }
 
@@ -33,23 +32,26 @@ fn next_stretch(first: &Range<usize>) -> usize {
     first.start + first.len().max(RUN)
 }
 
-/// What a thread does after a panel.
-#[derive(Clone, Copy)]
-pub(crate) struct Next {
-    /// (kv_head, panel).
-    pub(crate) panel: Option<(usize, usize)>,
-    /// Panels that are left in its group.
-    pub(crate) left: usize,
-}
-
-const AHEAD_ROWS: usize = 32;
+/// Numbers of keys and values that memory is asked for ahead of the group that reads them. If they are more they would
+/// drive out those in use.
+const AHEAD: usize = 3 << 16;
 
 /// One thing to do.
 pub(crate) enum Work<P> {
     /// Copy a run of keys for a kv head and its neighbours.
     Copy { batch: usize, kv_head: usize, run: usize },
     /// Compute a panel of queries.
-    Panel(P),
+    Panel(P, Turn),
+}
+
+/// When a panel comes.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn {
+    /// Its place among so many panels of its group.
+    pub(crate) at: usize,
+    pub(crate) of: usize,
+    /// The one after it in its group, (kv_head, panel).
+    pub(crate) next: Option<(usize, usize)>,
 }
 
 /// The panels of an operation. All kv heads have the same.
@@ -63,6 +65,7 @@ pub(crate) struct Plan {
     stretches: Vec<Range<usize>>,
     /// Neighbouring heads whose keys are copied together: a longer run of memory.
     pub(crate) together: usize,
+    /// Each group of work.
     steps: Vec<Step>,
     batch: usize,
     kv_heads: usize,
@@ -84,10 +87,10 @@ impl Plan {
             }
         }
         let (batch, kv_heads, kv_len) = (shape.batch, shape.kv_heads, shape.kv_len);
-        let plan = Self { rows, reach, stretches, together: 1, steps: Vec::new(), batch, kv_heads, kv_len };
+        let mut plan = Self { rows, reach, stretches, together: 1, steps: Vec::new(), batch, kv_heads, kv_len };
         let most = plan.stretches.iter().map(|panels| plan.keys(panels).len()).max().unwrap_or(0);
         let texts = batch * plan.stretches.len();
-        let mut plan = Self { together: together(kv_heads, (texts, most), (shape.head_dim, v_head_dim)), ..plan };
+        plan.together = together(kv_heads, (texts, most), (shape.head_dim, v_head_dim));
         plan.steps = plan.steps();
         plan
     }
@@ -111,25 +114,24 @@ impl Plan {
     /// What to do, in groups that one thread should do: the panels of a few kv heads, because their keys and values stay
     /// in its caches. What they need is copied first; then come the panels, the longest first, and of those of one length
     /// those of all heads, whose rows lie side by side. `panel` gives the task of (batch, kv_head, panel).
-    pub(crate) fn work<P>(&self, mut panel: impl FnMut(usize, usize, usize, Next) -> P) -> Vec<Vec<Work<P>>> {
+    pub(crate) fn work<P>(&self, mut panel: impl FnMut(usize, usize, usize) -> P) -> Vec<Vec<Work<P>>> {
         let orders: Vec<Vec<usize>> = self.stretches.iter().map(|panels| self.longest_first(panels)).collect();
-        let steps = &self.steps;
         // Threads at work on neighbouring heads would write neighbouring rows at the same time and wait for each other, so
         // every other group begins in the middle; but not at the end, where all should be done at once.
-        let last = steps.len().saturating_sub(rayon::current_num_threads());
+        let last = self.steps.len().saturating_sub(rayon::current_num_threads());
         let group = |(at, step): (usize, &Step)| {
             let order = &orders[step.stretch];
             let first = if at < last { at % 2 * (order.len() / 2) } else { 0 };
             let panels = order[first..].iter().chain(&order[..first]);
             let panels = panels.flat_map(|at| step.kv_heads.clone().map(move |kv_head| (kv_head, *at)));
             let panels: Vec<_> = panels.collect();
-            let panels = panels.iter().enumerate().map(|(i, (kv_head, at))| {
-                let next = Next { panel: panels.get(i + 1).map(|(kv_head, at)| (*kv_head, *at)), left: panels.len() - 1 - i };
-                Work::Panel(panel(step.batch, *kv_head, *at, next))
-            });
+            let turn = |at| Turn { at, of: panels.len(), next: panels.get(at + 1).copied() };
+            let panels = panels.iter().enumerate();
+            let panels =
+                panels.map(|(at, (kv_head, of_head))| Work::Panel(panel(step.batch, *kv_head, *of_head), turn(at)));
             step.copies().chain(panels).collect()
         };
-        steps.iter().enumerate().map(group).collect()
+        self.steps.iter().enumerate().map(group).collect()
     }
 
     /// The stretches of each group of heads, one after another.
@@ -153,18 +155,15 @@ impl Plan {
         steps
     }
 
-    /// Keys that a step will copy, as (batch, kv_heads, keys), those that a panel asks memory for that comes so many
-    /// before the step.
-    pub(crate) fn ahead(&self, step: usize, left: usize) -> Option<(usize, Range<usize>, Range<usize>)> {
-        let step = self.steps.get(step)?;
-        let most = (step.fresh.len() * RUN).min(std::env::var("CAP").map_or(NEAR, |t| t.parse().unwrap()) / (128 * step.kv_heads.len()));
-        if self.kv_len > 1024 && self.stretches.len() == 1 { return None; }
-        let each = AHEAD_ROWS.div_ceil(step.kv_heads.len());
+    /// Of the keys that a group will copy, those to ask memory for at a turn of the group before: (batch, kv_heads, keys);
+    /// of a row of keys and values so many numbers.
+    pub(crate) fn ahead(&self, group: usize, turn: Turn, row: usize) -> Option<(usize, Range<usize>, Range<usize>)> {
+        let step = self.steps.get(group)?;
         let first = step.fresh.first()? * RUN;
-        let keys = left * each..((left + 1) * each).min(most);
-        let end = self.kv_len.min(first + keys.end);
-        let keys = first + keys.start..end;
-        (!keys.is_empty()).then(|| (step.batch, step.kv_heads.clone(), keys))
+        let keys = self.kv_len.min((step.fresh.last()? + 1) * RUN) - first;
+        let part = |at: usize| first + keys * at / turn.of;
+        let fits = keys * step.kv_heads.len() * row <= AHEAD;
+        fits.then(|| (step.batch, step.kv_heads.clone(), part(turn.at)..part(turn.at + 1)))
     }
 
     fn longest_first(&self, panels: &Range<usize>) -> Vec<usize> {

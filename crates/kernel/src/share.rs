@@ -14,11 +14,12 @@ pub fn share<W: Send, R>(work: Vec<Vec<W>>, room: impl Fn() -> R + Sync, each: i
     share_ahead(work, room, |room, work, _| each(room, work));
 }
 
-/// [`share`], where `each` is also told which group this thread goes on to, so that it can ask memory for it.
+/// [`share`], where `each` is also told which group its thread will most likely go on to, so that it can ask memory for what
+/// that needs; `None` where it helps with those of others.
 pub(crate) fn share_ahead<W: Send, R>(
     work: Vec<Vec<W>>,
     room: impl Fn() -> R + Sync,
-    each: impl Fn(&mut R, W, usize) + Sync,
+    each: impl Fn(&mut R, W, Option<usize>) + Sync,
 ) {
     let threads = rayon::current_num_threads().min(work.iter().map(Vec::len).sum());
     let groups: Vec<_> = work.into_iter().map(|group| Mutex::new(group.into_iter())).collect();
@@ -28,9 +29,10 @@ pub(crate) fn share_ahead<W: Send, R>(
         let mut mine = None;
         let own = || {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            groups.get(at).map(|group| (group, at + threads))
+            // The threads take turns, more or less.
+            groups.get(at).map(|group| (group, Some(at + threads)))
         };
-        for (group, after) in std::iter::from_fn(own).chain(groups.iter().map(|group| (group, usize::MAX))) {
+        for (group, after) in std::iter::from_fn(own).chain(groups.iter().map(|group| (group, None))) {
             loop {
                 // Not held while the work is done.
                 let next = group.lock().unwrap_or_else(PoisonError::into_inner).next();

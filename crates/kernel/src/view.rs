@@ -1,4 +1,7 @@
+use std::ops::Range;
+
 use crate::error::{Error, argument};
+use crate::tile::soon::Soon;
 
 /// A strided (batch, len, heads, dim) window on a slice of numbers. The innermost stride is 1.
 #[derive(Debug)]
@@ -86,7 +89,7 @@ impl<'a, T> View<'a, T> {
     }
 
     /// Says that rows of one head will be read.
-    pub(crate) fn soon(&self, soon: &mut crate::tile::soon::Soon, batch: usize, positions: std::ops::Range<usize>, head: usize) {
+    pub(crate) fn soon(&self, soon: &mut Soon, batch: usize, positions: Range<usize>, head: usize) {
         soon.rows(self.place(batch, positions.start, head), self.strides[1], positions.len(), self.dim());
     }
 
