@@ -259,7 +259,7 @@ pub fn working_bytes(
     isa: Isa,
 ) -> usize {
     let copy = (kv_len.next_multiple_of(4) * head_dim + kv_len * v_head_dim) * size_of::<f32>();
-    let copies = kv_heads.min((threads + 1) * together(kv_heads, (usize::MAX, kv_len), (head_dim, v_head_dim)));
+    let copies = kv_heads.min((threads + 1) * together(kv_heads, kv_len, (head_dim, v_head_dim)));
     threads * Scratch::bytes(panel_rows(isa), head_dim, v_head_dim) + copies * copy
 }
 

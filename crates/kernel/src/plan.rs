@@ -10,21 +10,15 @@ use crate::tile::rows::Rows;
 
 /// Numbers of a row of keys that are worth a trip to memory: heads are copied together until theirs are as many.
 const ROW: usize = 64;
-/// Numbers of keys and values that stay in a thread's cache: heads are copied together as long as theirs do, because their
-/// rows lie in the same pages of memory. More of them where the keys are a single run and texts enough for all threads:
-/// then copying, and the way to queries and outputs, weigh most. Where keys are more it is slower.
-const NEAR: usize = 1 << 16;
-const NEAR_RUN: usize = 1 << 18;
+/// Numbers of keys and values that stay in a thread's cache: as long as theirs do, twice as many heads are copied together,
+/// because their rows lie in the same pages of memory.
+const NEAR: usize = 1 << 17;
 
-/// Heads whose keys and values are copied together, where so many keys are in use at once, of each of so many texts.
-pub(crate) fn together(
-    kv_heads: usize,
-    (texts, keys): (usize, usize),
-    (head_dim, v_head_dim): (usize, usize),
-) -> usize {
-    let many = keys <= RUN && texts >= 4 * rayon::current_num_threads();
-    let near = if many { NEAR_RUN } else { NEAR } / (keys * (head_dim + v_head_dim)).max(1);
-    (ROW / head_dim.max(1)).max(near).clamp(1, kv_heads.max(1))
+/// Heads whose keys and values are copied together, where so many keys are in use at once.
+pub(crate) fn together(kv_heads: usize, keys: usize, (head_dim, v_head_dim): (usize, usize)) -> usize {
+    let least = ROW / head_dim.max(1);
+    let near = NEAR / (keys * (head_dim + v_head_dim)).max(1);
+    near.min(2 * least).max(least).clamp(1, kv_heads.max(1))
 }
 
 /// From where a stretch of panels ends: when no key that its first one saw is seen any more.
@@ -89,8 +83,7 @@ impl Plan {
         let (batch, kv_heads, kv_len) = (shape.batch, shape.kv_heads, shape.kv_len);
         let mut plan = Self { rows, reach, stretches, together: 1, steps: Vec::new(), batch, kv_heads, kv_len };
         let most = plan.stretches.iter().map(|panels| plan.keys(panels).len()).max().unwrap_or(0);
-        let texts = batch * plan.stretches.len();
-        plan.together = together(kv_heads, (texts, most), (shape.head_dim, v_head_dim));
+        plan.together = together(kv_heads, most, (shape.head_dim, v_head_dim));
         plan.steps = plan.steps();
         plan
     }
