@@ -222,8 +222,6 @@ fn ask_ahead<T: Element, O: Element>(
 ) {
     let Operands { q, k, v, heads, .. } = operands;
     soon.clear();
-    let queries = task.rows.queries(task.range.clone());
-    task.rows.heads().for_each(|head| outputs.soon(soon, task.batch, queries.clone(), head));
     if let Some((kv_head, panel)) = turn.next {
         let rows = Rows { kv_head, ..task.rows };
         let queries = rows.queries(plan.rows[panel].clone());
@@ -232,6 +230,8 @@ fn ask_ahead<T: Element, O: Element>(
     if let Some((batch, kv_heads, keys)) = after.and_then(|group| plan.ahead(group, turn, k.dim() + v.dim())) {
         heads.soon(soon, batch, kv_heads, keys);
     }
+    let queries = task.rows.queries(task.range.clone());
+    task.rows.heads().for_each(|head| outputs.soon(soon, task.batch, queries.clone(), head));
 }
 
 /// Puts rows that lie as the panels take them (query after query, the heads of a group side by side) one head after
