@@ -11,7 +11,7 @@ use crate::heads::{Heads, RUN, runs};
 use crate::observe::{RowStats, Strip};
 use crate::outputs::Outputs;
 use crate::params::{Block, Mask, Span};
-use crate::simd::Lanes;
+use crate::simd::{Lanes, ln::ln};
 use crate::tile::BLOCK_KV;
 use crate::tile::accumulate::{accumulate, accumulate_some};
 use crate::tile::adjust::adjust;
@@ -153,7 +153,7 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
     pack(simd, queries, factor(params.scale), lanes, panel);
 
     let mut online = Online::<F, N>::new(simd);
-    acc.fill(0.0);
+    let mut begun = false;
     let span = Span { batch, heads: rows.heads(), queries: rows.queries(range.clone()) };
     let watched = observe.0 || observe.1.is_some();
     let mut watch = watched.then(|| Watch::<F, N>::new(simd, &mask, (rows, range.clone()), reach.clone(), observe.1));
@@ -201,12 +201,13 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
                 simd,
                 &scored[in_block(&both)],
                 piece.values(within, in_piece(&both)),
-                shrink,
+                begun.then_some(shrink),
                 acc,
                 || later.some(simd, lines),
             );
+            begun = true;
             for (from, keys) in single.iter().enumerate().filter(|(_, keys)| !keys.is_empty()) {
-                let (probs, one) = (&scored[in_block(keys)], [F::splat(simd, 1.0)]);
+                let (probs, one) = (&scored[in_block(keys)], Some([F::splat(simd, 1.0)]));
                 accumulate_some::<S, F, N, 1, D>(
                     simd,
                     from,
@@ -221,11 +222,21 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
         heads.done(batch, rows.kv_head, run, piece);
     }
 
-    let norms = bounds;
-    for (lane, lse) in lse.iter_mut().enumerate() {
-        let sink = params.sinks.as_ref().map(|sinks| sinks[rows.at(range.start + lane).1]);
-        let (r, at) = (lane / F::LEN, lane % F::LEN);
-        (norms[lane], *lse) = finish(online.row_max[r].as_slice()[at], online.row_sum[r].as_slice()[at], sink);
+    if !begun {
+        acc.fill(0.0);
+    }
+    let (maxima, norms) = bounds.split_at_mut(lanes);
+    for r in 0..N {
+        online.row_max[r].store_slice(&mut maxima[r * F::LEN..(r + 1) * F::LEN]);
+        online.row_sum[r].store_slice(&mut norms[r * F::LEN..(r + 1) * F::LEN]);
+    }
+    match &params.sinks {
+        None => finish(maxima, norms, lse),
+        Some(sinks) => {
+            for (lane, lse) in lse.iter_mut().enumerate() {
+                (norms[lane], *lse) = finish_sink(maxima[lane], norms[lane], sinks[rows.at(range.start + lane).1]);
+            }
+        }
     }
     if let Some(watch) = watch {
         watch.rows(simd, &online, lse, stats);
@@ -261,20 +272,25 @@ fn finite(row: &[f32]) -> bool {
     row.iter().fold(0, |most: u32, x| most.max(x.abs().to_bits())) < f32::INFINITY.to_bits()
 }
 
-/// (what to multiply sums of exp2(score - row_max) by, lse) of one row; (0, -inf) for a row that saw nothing.
-fn finish(row_max: f32, row_sum: f32, sink: Option<f32>) -> (f32, f64) {
-    let natural = f64::from(row_max) * std::f64::consts::LN_2;
-    let Some(sink) = sink else {
-        if row_sum == 0.0 {
-            return (0.0, f64::NEG_INFINITY);
-        }
-        return (1.0 / row_sum, natural + f64::from(row_sum).ln());
-    };
-    // A sink is one more score of the row, with nothing to mix.
+/// Turns the sums of exp2(score - row_max) of some rows into what to multiply their outputs by, and gives their lse: 0 and
+/// -inf for a row that saw nothing.
+#[inline(always)]
+fn finish(row_max: &[f32], row_sum: &mut [f32], lse: &mut [f64]) {
+    for ((max, sum), lse) in row_max.iter().zip(row_sum).zip(lse) {
+        let nothing = *sum == 0.0;
+        let found = f64::from(*max) * std::f64::consts::LN_2 + ln(f64::from(*sum));
+        *lse = if nothing { f64::NEG_INFINITY } else { found };
+        *sum = if nothing { 0.0 } else { 1.0 / *sum };
+    }
+}
+
+/// The same of one row with a sink, which is one more score of the row with nothing to mix.
+fn finish_sink(row_max: f32, row_sum: f32, sink: f32) -> (f32, f64) {
     let sink = f64::from(sink);
     if row_sum == 0.0 {
         return (0.0, sink);
     }
+    let natural = f64::from(row_max) * std::f64::consts::LN_2;
     let max = natural.max(sink);
     let lse = max + (f64::from(row_sum) * (natural - max).exp() + (sink - max).exp()).ln();
     ((natural - lse).exp() as f32, lse)

@@ -2,6 +2,7 @@
 //! kernel too.
 
 pub(crate) mod exp;
+pub(crate) mod ln;
 pub(crate) mod tanh;
 
 use fearless_simd::{Simd, SimdFloat};

@@ -120,7 +120,7 @@ fn chunk<S, T, G, F, const N: usize, const Q: usize, const D: usize, const R: us
                 }
                 let dq = &mut dq[panel * lanes * dim..(panel + 1) * lanes * dim];
                 let keys = head.keys(near.start, near.end);
-                accumulate::<S, F, N, D>(simd, gradients, keys, [F::splat(simd, 1.0); N], dq, || ());
+                accumulate::<S, F, N, D>(simd, gradients, keys, Some([F::splat(simd, 1.0); N]), dq, || ());
             }
             let place = (first - keys.start, padded);
             let d_out = (head.d_out.strips(block, d_strips), d_strips);

@@ -5,13 +5,13 @@ use fearless_simd::Simd;
 use crate::simd::{Lanes, load};
 
 /// `acc[t][lane] = acc[t][lane] * shrink[lane] + sum over keys of probs[key][lane] * values[key][t]`, with `D`
-/// dimensions at a time.
+/// dimensions at a time. Without `shrink` there was nothing before: what `acc` holds is not read.
 #[inline(always)]
 pub(crate) fn accumulate<S: Simd, F: Lanes<S>, const N: usize, const D: usize>(
     simd: S,
     probs: &[f32],
     values: &[f32],
-    shrink: [F; N],
+    shrink: Option<[F; N]>,
     acc: &mut [f32],
     between: impl FnMut(),
 ) {
@@ -25,7 +25,7 @@ pub(crate) fn accumulate_some<S: Simd, F: Lanes<S>, const N: usize, const M: usi
     from: usize,
     probs: &[f32],
     values: &[f32],
-    shrink: [F; M],
+    shrink: Option<[F; M]>,
     acc: &mut [f32],
     mut between: impl FnMut(),
 ) {
@@ -52,7 +52,7 @@ fn tile<S: Simd, F: Lanes<S>, const N: usize, const M: usize, const D: usize>(
     probs: &[f32],
     values: &[f32],
     (t, dim): (usize, usize),
-    shrink: [F; M],
+    shrink: Option<[F; M]>,
     acc: &mut [f32],
 ) {
     let lanes = N * F::LEN;
@@ -72,8 +72,11 @@ fn tile<S: Simd, F: Lanes<S>, const N: usize, const M: usize, const D: usize>(
         let acc = &mut acc[from * F::LEN..];
         for r in 0..M {
             let at = r * F::LEN..(r + 1) * F::LEN;
-            let before = F::from_slice(simd, &acc[at.clone()]);
-            before.mul_add(shrink[r], sums[r]).store_slice(&mut acc[at]);
+            let sum = match shrink {
+                Some(shrink) => F::from_slice(simd, &acc[at.clone()]).mul_add(shrink[r], sums[r]),
+                None => sums[r],
+            };
+            sum.store_slice(&mut acc[at]);
         }
     }
 }
