@@ -3,7 +3,8 @@
 use std::hint::black_box;
 
 use attnscope_kernel::{
-    Element, Error, Isa, KvCache, Observe, Params, Segments, View, Window, backward, bf16, f16, forward_into,
+    Element, Error, Gradients, Isa, KvCache, Left, Observe, Params, Segments, View, Window, backward_into, bf16, f16,
+    forward_into,
 };
 
 use crate::inputs::normal;
@@ -77,27 +78,30 @@ fn packed128(shape: Shape) -> Params {
 
 /// The forward pass on numbers stored as `T`.
 fn run<T: Element>(params: fn(Shape) -> Params) -> impl Fn(Shape) -> Result<Once, Error> {
-    prepared(params, |q: View<T>, k, v, params, out| {
-        forward_into(q, k, v, params, Isa::detect(), Observe::default(), out).map(|done| drop(black_box(done)))
+    prepared(params, |q: View<T>, k, v, params, found| {
+        let Found { out, left, .. } = found;
+        forward_into(q, k, v, params, Isa::detect(), Observe::default(), (out, left))
     })
 }
 
 /// The forward pass that leaves statistics of every row and a map of every head.
 fn observed() -> impl Fn(Shape) -> Result<Once, Error> {
     let observe = Observe { rows: true, map: Some(128) };
-    prepared(plain, move |q: View<f32>, k, v, params, out| {
-        forward_into(q, k, v, params, Isa::detect(), observe, out).map(|done| drop(black_box(done)))
+    prepared(plain, move |q: View<f32>, k, v, params, found| {
+        let Found { out, left, .. } = found;
+        forward_into(q, k, v, params, Isa::detect(), observe, (out, left))
     })
 }
 
 /// The forward pass and then the gradients, causal.
 fn trained() -> impl Fn(Shape) -> Result<Once, Error> {
-    prepared(causal_params, |q: View<f32>, k, v, params, out| {
-        let (lse, _) = forward_into(q, k, v, params, Isa::detect(), Observe::default(), out)?;
+    prepared(causal_params, |q: View<f32>, k, v, params, found| {
+        let Found { out, left, gradients } = found;
+        forward_into(q, k, v, params, Isa::detect(), Observe::default(), (out, left))?;
         let [batch, q_len, q_heads, _] = q.shape();
         let out = View::new(out, [batch, q_len, q_heads, v.shape()[3]])?;
         // Any numbers do for the gradient of the output; those of the output are at hand.
-        backward(q, k, v, out, &lse, out, params, Isa::detect()).map(|done| drop(black_box(done)))
+        backward_into(q, k, v, out, &left.lse, out, params, Isa::detect(), gradients)
     })
 }
 
@@ -118,10 +122,18 @@ fn decoded<T: Element>() -> impl Fn(Shape) -> Result<Once, Error> {
     }
 }
 
+/// What is found, again and again in the same memory.
+#[derive(Default)]
+struct Found {
+    out: Vec<f32>,
+    left: Left,
+    gradients: Gradients,
+}
+
 /// Makes q, k, v and memory for the output, and hands them to `once` each time.
 fn prepared<T: Element>(
     params: fn(Shape) -> Params,
-    once: impl Fn(View<T>, View<T>, View<T>, &Params, &mut [f32]) -> Result<(), Error> + Copy + 'static,
+    once: impl Fn(View<T>, View<T>, View<T>, &Params, &mut Found) -> Result<(), Error> + Copy + 'static,
 ) -> impl Fn(Shape) -> Result<Once, Error> {
     move |shape| {
         let Shape { batch, q_len, kv_len, q_heads, kv_heads, head_dim } = shape;
@@ -132,7 +144,7 @@ fn prepared<T: Element>(
         };
         let q = stored(1, batch * q_len * q_heads * head_dim);
         let [k, v] = [2, 3].map(|seed| stored(seed, batch * kv_len * kv_heads * head_dim));
-        let mut out = vec![0.0; batch * q_len * q_heads * head_dim];
+        let mut found = Found { out: vec![0.0; batch * q_len * q_heads * head_dim], ..Found::default() };
         let params = params(shape);
         Ok(Box::new(move || {
             let q = View::new(&q, [batch, q_len, q_heads, head_dim])?;
@@ -140,7 +152,9 @@ fn prepared<T: Element>(
                 View::new(&k, [batch, kv_len, kv_heads, head_dim])?,
                 View::new(&v, [batch, kv_len, kv_heads, head_dim])?,
             ];
-            once(q, k, v, &params, &mut out)
+            once(q, k, v, &params, &mut found)?;
+            black_box(&found);
+            Ok(())
         }))
     }
 }

@@ -37,7 +37,7 @@ use operands::{Operands, deltas};
 use plan::{CHUNK, Work, blocks, tasks, work};
 
 /// The gradients of a loss by what attention was computed from. All contiguous.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gradients<F = f32> {
     /// (batch, q_len, q_heads, head_dim). 0 where a row sees nothing.
     pub dq: Vec<F>,
@@ -88,6 +88,27 @@ pub fn backward<T: Element, O: Element, G: Element>(
     params: &Params,
     isa: Isa,
 ) -> Result<Gradients, Error> {
+    let mut gradients = Gradients::default();
+    backward_into(q, k, v, out, lse, d_out, params, isa, &mut gradients)?;
+    Ok(gradients)
+}
+
+/// [`backward`] into memory that is there already, those of a step before, whatever they hold.
+///
+/// # Errors
+/// As [`backward`]; then `gradients` are what they were.
+#[expect(clippy::too_many_arguments, reason = "those of backward, and where to")]
+pub fn backward_into<T: Element, O: Element, G: Element>(
+    q: View<T>,
+    k: View<T>,
+    v: View<T>,
+    out: View<O>,
+    lse: &[f64],
+    d_out: View<G>,
+    params: &Params,
+    isa: Isa,
+    gradients: &mut Gradients,
+) -> Result<(), Error> {
     let shape = Shape::of(q, k)?;
     check(&shape, v, &[("out shape", out.shape()), ("d_out shape", d_out.shape())], params)?;
     let rows = shape.batch * shape.q_heads * shape.q_len;
@@ -98,24 +119,26 @@ pub fn backward<T: Element, O: Element, G: Element>(
         Some(len) => Ok(len),
         None => argument(name, dim, "small enough to index"),
     };
-    let mut dq = vec![0.0; len("q head_dim", q.shape())?];
-    let mut dk = vec![0.0; len("k head_dim", k.shape())?];
-    let mut dv = vec![0.0; len("v head_dim", v.shape())?];
+    let lens = [len("q head_dim", q.shape())?, len("k head_dim", k.shape())?, len("v head_dim", v.shape())?];
+    let Gradients { dq, dk, dv, d_bias, d_sinks } = gradients;
+    for (gradient, len) in [&mut *dq, dk, dv].into_iter().zip(lens) {
+        gradient.resize(len, 0.0);
+    }
 
     let delta = deltas(&shape, out, d_out);
     let mask = Mask::new(params, shape.q_len, shape.kv_len);
     let operands = Operands { shape, q, k, v, d_out, lse, delta: &delta, params, mask, isa };
     let chunks = shape.kv_len.div_ceil(CHUNK);
     let heads = Heads::new(shape.batch * shape.kv_heads, chunks);
-    let blocks = blocks(&operands, &mut dq);
-    let tasks = tasks(&operands, &mut dk, &mut dv);
+    let blocks = blocks(&operands, dq);
+    let tasks = tasks(&operands, dk, dv);
     share(vec![work(tasks)], Room::default, |room, work| match work {
         Work::Copy(batch, head) => heads.copy(&operands, batch, head),
         Work::Chunk(task) => dispatch!(isa.0, simd => chunk_of(simd, operands, &heads, &blocks, room, task)),
     });
-    let d_sinks = params.sinks.as_ref().map(|sinks| sinks::d_sinks(&operands, sinks));
-    let d_bias = params.bias.as_ref().map(|bias| bias::d_bias(operands, bias));
-    Ok(Gradients { dq, dk, dv, d_bias, d_sinks })
+    *d_sinks = params.sinks.as_ref().map(|sinks| sinks::d_sinks(&operands, sinks));
+    *d_bias = params.bias.as_ref().map(|bias| bias::d_bias(operands, bias));
+    Ok(())
 }
 
 /// That `v`, whatever has the output's shape, and the parameters fit.

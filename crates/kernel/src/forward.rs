@@ -1,19 +1,19 @@
 //! The operation: shapes are checked, panels planned and computed on all cores, and what they leave is put together.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use fearless_simd::dispatch;
 
 use crate::decode::{FEW, Views, decode};
 use crate::error::{Error, argument};
 use crate::heads::Heads;
-use crate::observe::{BlockMap, Observe, Observed, RowStats};
+use crate::observe::{BlockMap, Observe, Observed, Parts, RowStats};
 use crate::outputs::Outputs;
-use crate::panel::{Operands, PanelStrips, Scratch, Task, panel_of, panel_rows};
+use crate::panel::{Operands, Scratch, Task, panel_of, panel_rows};
 use crate::params::Mask;
 use crate::plan::{Plan, Turn, Work, together};
 use crate::share::share_ahead;
+use crate::spare::Spare;
 use crate::tile::rows::Rows;
 use crate::tile::soon::Soon;
 use crate::view::size;
@@ -118,12 +118,22 @@ pub fn forward_observed<T: Element, O: Element>(
 ) -> Result<(Forward<O>, Observed), Error> {
     let (shape, out_len) = checked(q, k, v, params, observe)?;
     let mut out = vec![O::zero(); out_len];
-    let (lse, observed) = compute([q, k, v], shape, params, isa, observe, &mut out);
-    Ok((Forward { out, lse }, observed))
+    let mut left = Left::default();
+    compute([q, k, v], shape, params, isa, observe, (&mut out, &mut left));
+    Ok((Forward { out, lse: left.lse }, left.observed))
 }
 
-/// [`forward_observed`] into memory that is there already, (batch, q_len, q_heads, v_head_dim), whatever it held before;
-/// gives lse as in [`Forward`]. A large output that is made anew each time costs time for its pages alone.
+/// What [`forward_into`] leaves beside the output.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Left {
+    /// As in [`Forward`].
+    pub lse: Vec<f64>,
+    /// What was asked for.
+    pub observed: Observed,
+}
+
+/// [`forward_observed`] into memory that is there already: the output, (batch, q_len, q_heads, v_head_dim), and what an
+/// operation before left, whatever they hold. What is large and made anew each time costs time for its pages alone.
 ///
 /// # Errors
 /// As [`forward_observed`], or if `out` is not as long as that shape.
@@ -134,13 +144,14 @@ pub fn forward_into<T: Element, O: Element>(
     params: &Params,
     isa: Isa,
     observe: Observe,
-    out: &mut [O],
-) -> Result<(Vec<f64>, Observed), Error> {
+    (out, left): (&mut [O], &mut Left),
+) -> Result<(), Error> {
     let (shape, out_len) = checked(q, k, v, params, observe)?;
     if out.len() != out_len {
         return argument("out length", out.len(), format!("{out_len} numbers, batch x q_len x q_heads x v_head_dim"));
     }
-    Ok(compute([q, k, v], shape, params, isa, observe, out))
+    compute([q, k, v], shape, params, isa, observe, (out, left));
+    Ok(())
 }
 
 /// That all shapes fit each other, the parameters and what is to be observed; and how long the output is.
@@ -157,31 +168,44 @@ fn checked<T>(q: View<T>, k: View<T>, v: View<T>, params: &Params, observe: Obse
     }
 }
 
-/// The operation, into `out`; gives lse and what was observed.
+/// What panels saw of a map, of an operation that is done.
+static SEEN: Spare<Vec<f32>> = Spare::new(4 << 20);
+
+/// The operation.
 fn compute<T: Element, O: Element>(
     [q, k, v]: [View<T>; 3],
     shape: Shape,
     params: &Params,
     isa: Isa,
     observe: Observe,
-    out: &mut [O],
-) -> (Vec<f64>, Observed) {
+    (out, left): (&mut [O], &mut Left),
+) {
     if shape.group() * shape.q_len <= FEW && observe == Observe::default() {
-        return (decode(q, &Views { k, v }, shape, params, isa, out), Observed::default());
+        *left = Left { lse: decode(q, &Views { k, v }, shape, params, isa, out), observed: Observed::default() };
+        return;
     }
+    let Left { mut lse, observed } = std::mem::take(left);
+    let (mut stats, map) = (observed.rows.unwrap_or_default(), observed.map);
     // Row after row of each kv head, as the panels take them.
     let rows = shape.batch * shape.q_heads * shape.q_len;
-    let mut lse = vec![0.0; rows];
-    let mut stats = vec![RowStats::default(); if observe.rows { rows } else { 0 }];
+    lse.resize(rows, 0.0);
+    stats.resize(if observe.rows { rows } else { 0 }, RowStats::default());
     let mask = Mask::new(params, shape.q_len, shape.kv_len);
     let lanes = panel_rows(isa);
     let plan = Plan::new(&shape, v.dim(), &mask, lanes);
     let heads = Heads::new(k, v, plan.together, &plan.uses(), isa);
     let side = observe.map.map(|most| BlockMap::side_for(&shape, most));
-    let strips = Mutex::new(Vec::new());
-    let operands = Operands { q, k, v, heads: &heads, params, mask, observe: (observe.rows, side), strips: &strips };
+    let of_group = Rows { group: shape.group(), kv_head: 0 };
+    let panels = plan.rows.iter().map(|rows| of_group.queries(rows.clone())).zip(plan.reach.iter().cloned());
+    let parts = side.map(|side| Parts::new(shape.group(), panels, side));
+    let mut seen = parts.as_ref().map_or_else(Vec::new, |parts| {
+        let mut seen = SEEN.take();
+        seen.resize(shape.batch * shape.kv_heads * parts.len(), 0.0);
+        seen
+    });
+    let operands = Operands { q, k, v, heads: &heads, params, mask };
     let outputs = Outputs::new(out, &shape, v.dim(), lanes);
-    let mut tasks = tasks(&shape, &plan, &mut lse, &mut stats);
+    let mut tasks = tasks(&shape, &plan, &mut lse, &mut stats, parts.as_ref().map(|parts| (parts, &mut *seen)));
     let work =
         plan.work(|batch, kv_head, panel| tasks[(batch * shape.kv_heads + kv_head) * plan.rows.len() + panel].take());
     share_ahead(
@@ -197,16 +221,17 @@ fn compute<T: Element, O: Element>(
             Work::Panel(None, _) => {}
         },
     );
-    let map = side.map(|side| {
-        let mut map = BlockMap::new(&shape, &mask, side);
-        // In the order of the text, so that the last digits do not depend on which thread was first.
-        let mut strips = strips.into_inner().unwrap_or_else(PoisonError::into_inner);
-        strips.sort_by_key(|(at, _): &PanelStrips| *at);
-        strips.iter().for_each(|(_, strips)| map.add(&shape, strips));
-        map.finish()
+    let map = side.zip(parts.as_ref()).map(|(side, parts)| {
+        let mut map = map.unwrap_or_default();
+        map.fill(&shape, &mask, side, (parts, &seen));
+        map
     });
+    if side.is_some() {
+        SEEN.give(seen);
+        SEEN.trim();
+    }
     let observed = Observed { rows: observe.rows.then(|| by_head(stats, &shape)), map };
-    (by_head(lse, &shape), observed)
+    *left = Left { lse: by_head(lse, &shape), observed };
 }
 
 /// What memory is asked for while a panel is at work: where its own output goes, the queries of the one after, and its part
@@ -263,12 +288,22 @@ pub fn working_bytes(
     threads * Scratch::bytes(panel_rows(isa), head_dim, v_head_dim) + copies * copy
 }
 
-/// The panels' tasks, by (batch, kv_head, panel), with the places for what they find.
-fn tasks<'a>(shape: &Shape, plan: &Plan, lse: &'a mut [f64], stats: &'a mut [RowStats]) -> Vec<Option<Task<'a>>> {
+/// The panels' tasks, by (batch, kv_head, panel), with the places for what they find; of the parts of a map too.
+fn tasks<'a>(
+    shape: &Shape,
+    plan: &Plan,
+    lse: &'a mut [f64],
+    stats: &'a mut [RowStats],
+    map: Option<(&'a Parts, &'a mut [f32])>,
+) -> Vec<Option<Task<'a>>> {
     let of_head = shape.group() * shape.q_len;
     let lanes = plan.rows.first().map_or(1, |rows| rows.len());
     let lse = lse.chunks_exact_mut(of_head.max(1)).flat_map(|head| head.chunks_mut(lanes));
     let mut stats = stats.chunks_exact_mut(of_head.max(1)).flat_map(|head| head.chunks_mut(lanes));
+    let of_heads = |(parts, seen): (&'a Parts, &'a mut [f32])| {
+        seen.chunks_exact_mut(parts.len().max(1)).flat_map(|seen| parts.split(seen))
+    };
+    let mut map = map.map(of_heads);
     let heads = (0..shape.batch).flat_map(|batch| (0..shape.kv_heads).map(move |kv_head| (batch, kv_head)));
     let panels = heads.flat_map(|head| plan.rows.iter().zip(&plan.reach).map(move |panel| (head, panel)));
     let task = |(((batch, kv_head), (range, reach)), lse)| Task {
@@ -278,6 +313,7 @@ fn tasks<'a>(shape: &Shape, plan: &Plan, lse: &'a mut [f64], stats: &'a mut [Row
         reach: Range::clone(reach),
         lse,
         stats: stats.next().unwrap_or_default(),
+        map: map.as_mut().and_then(Iterator::next),
         asked: false,
     };
     panels.zip(lse).map(task).map(Some).collect()

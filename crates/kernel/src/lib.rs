@@ -59,11 +59,11 @@ mod spare;
 mod tile;
 mod view;
 
-pub use backward::{Gradients, backward};
+pub use backward::{Gradients, backward, backward_into};
 pub use cache::KvCache;
 pub use element::Element;
 pub use error::Error;
-pub use forward::{Forward, forward, forward_into, forward_observed, forward_to, working_bytes};
+pub use forward::{Forward, Left, forward, forward_into, forward_observed, forward_to, working_bytes};
 pub use half::{bf16, f16};
 pub use isa::Isa;
 pub use linger::{busy, linger};

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use crate::forward::Shape;
 use crate::params::Mask;
+use crate::share::share;
+use crate::tile::BLOCK_KV;
 
 /// What to leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +46,7 @@ pub struct RowStats {
 }
 
 /// A head seen from afar: square blocks of `side` queries by `side` keys.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockMap {
     /// Queries and keys to a block: a power of two, at least 16.
     pub side: usize,
@@ -66,66 +68,51 @@ impl BlockMap {
         shape.q_len.max(shape.kv_len).div_ceil(most.max(1)).next_power_of_two().max(16)
     }
 
-    /// An empty map, its visible cells counted.
-    pub(crate) fn new(shape: &Shape, mask: &Mask, side: usize) -> Self {
+    /// Fills it with what panels saw their `parts` of, put together by all threads, a kv head at a time; in the order of the
+    /// panels, so that no digit depends on which was first.
+    pub(crate) fn fill(&mut self, shape: &Shape, mask: &Mask, side: usize, (parts, seen): (&Parts, &[f32])) {
         let (rows, columns) = (shape.q_len.div_ceil(side), shape.kv_len.div_ceil(side));
-        let heads = shape.batch * shape.q_heads;
-        let cells = heads * rows * columns;
-        let mut map =
-            Self { side, rows, columns, mean: vec![0.0; cells], max: vec![0.0; cells], visible: vec![0; cells] };
-        let mut first = vec![0; rows * columns];
-        for head in 0..heads {
-            // Without holes every head sees the same.
-            if head == 0 || mask.has_holes() {
-                first.fill(0);
-                for query in 0..shape.q_len {
-                    map.count(mask, (head / shape.q_heads, head % shape.q_heads, query), &mut first);
+        let cells = shape.batch * shape.q_heads * rows * columns;
+        (self.side, self.rows, self.columns) = (side, rows, columns);
+        self.visible.resize(cells, 0);
+        for numbers in [&mut self.mean, &mut self.max] {
+            numbers.clear();
+            numbers.resize(cells, 0.0);
+        }
+        // Without holes every head sees the same.
+        let all = (!mask.has_holes()).then(|| counts(shape, mask, side, (0, 0)));
+        let head = (rows * columns).max(1);
+        let of_group = head * shape.group();
+        let places = self.mean.chunks_exact_mut(of_group).zip(self.max.chunks_exact_mut(of_group));
+        let places = places.zip(self.visible.chunks_exact_mut(of_group));
+        let groups = places.zip(seen.chunks_exact(parts.len().max(1))).enumerate().collect();
+        share(
+            vec![groups],
+            || (),
+            |(), (at, (((mean, max), visible), seen))| {
+                parts.each(seen, |head, row, columns_of, [sums, maxima]| {
+                    let first = (head * rows + row) * columns;
+                    let place = first + columns_of.start..first + columns_of.end;
+                    mean[place.clone()].iter_mut().zip(sums).for_each(|(mean, sum)| *mean += sum);
+                    max[place].iter_mut().zip(maxima).for_each(|(max, new)| *max = larger(*max, *new));
+                });
+                for (of_group, visible) in visible.chunks_exact_mut(head).enumerate() {
+                    let head = at * shape.group() + of_group;
+                    match &all {
+                        Some(all) => visible.copy_from_slice(all),
+                        None => visible.copy_from_slice(&counts(
+                            shape,
+                            mask,
+                            side,
+                            (head / shape.q_heads, head % shape.q_heads),
+                        )),
+                    }
                 }
-            }
-            map.visible[head * rows * columns..][..rows * columns].copy_from_slice(&first);
-        }
-        map
-    }
-
-    fn count(&self, mask: &Mask, (batch, head, query): (usize, usize, usize), counts: &mut [u32]) {
-        let row = &mut counts[query / self.side * self.columns..][..self.columns];
-        let span = mask.span(query);
-        if mask.has_holes() {
-            for key in mask.visible(batch, head, query, span) {
-                row[key / self.side] += 1;
-            }
-            return;
-        }
-        if span.is_empty() {
-            return;
-        }
-        // As if it saw the first and the last block whole, less what lies outside.
-        let (first, last) = (span.start / self.side, (span.end - 1) / self.side);
-        row[first..=last].iter_mut().for_each(|count| *count += self.side as u32);
-        row[first] -= (span.start - first * self.side) as u32;
-        row[last] -= ((last + 1) * self.side - span.end) as u32;
-    }
-
-    /// Adds what one panel saw of some map rows.
-    pub(crate) fn add(&mut self, shape: &Shape, strips: &[Strip]) {
-        for strip in strips {
-            let at = ((strip.batch * shape.q_heads + strip.head) * self.rows + strip.row) * self.columns;
-            let place = at + strip.columns.start..at + strip.columns.end;
-            for (mean, sum) in self.mean[place.clone()].iter_mut().zip(&strip.sum) {
-                *mean += sum;
-            }
-            for (max, new) in self.max[place].iter_mut().zip(&strip.max) {
-                *max = if new.is_nan() || *new > *max { *new } else { *max };
-            }
-        }
-    }
-
-    /// Turns sums into means.
-    pub(crate) fn finish(mut self) -> Self {
-        for (mean, visible) in self.mean.iter_mut().zip(&self.visible) {
-            *mean = if *visible == 0 { 0.0 } else { *mean / *visible as f32 };
-        }
-        self
+                for (mean, visible) in mean.iter_mut().zip(visible) {
+                    *mean = if *visible == 0 { 0.0 } else { *mean / *visible as f32 };
+                }
+            },
+        );
     }
 
     /// The map of one head: (mean, max, visible), each (rows, columns).
@@ -138,12 +125,101 @@ impl BlockMap {
     }
 }
 
-/// What one panel saw of one map row of one head.
-pub(crate) struct Strip {
-    pub(crate) batch: usize,
-    pub(crate) head: usize,
-    pub(crate) row: usize,
+/// How many cells of each block a head sees, (rows, columns).
+fn counts(shape: &Shape, mask: &Mask, side: usize, (batch, head): (usize, usize)) -> Vec<u32> {
+    let columns = shape.kv_len.div_ceil(side);
+    let mut counts = vec![0; shape.q_len.div_ceil(side) * columns];
+    for query in 0..shape.q_len {
+        let row = &mut counts[query / side * columns..][..columns];
+        let span = mask.span(query);
+        if mask.has_holes() {
+            for key in mask.visible(batch, head, query, span) {
+                row[key / side] += 1;
+            }
+        } else if !span.is_empty() {
+            // As if it saw the first and the last block whole, less what lies outside.
+            let (first, last) = (span.start / side, (span.end - 1) / side);
+            row[first..=last].iter_mut().for_each(|count| *count += side as u32);
+            row[first] -= (span.start - first * side) as u32;
+            row[last] -= ((last + 1) * side - span.end) as u32;
+        }
+    }
+    counts
+}
+
+/// The larger of two weights. None is below 0, so their bits are ordered as they are; those of a NaN are the largest, so it
+/// stays.
+#[inline(always)]
+pub(crate) fn larger(a: f32, b: f32) -> f32 {
+    f32::from_bits(a.to_bits().max(b.to_bits()))
+}
+
+/// The parts of a map that panels see, the same for all kv heads: where each leaves what it sees.
+#[derive(Default)]
+pub(crate) struct Parts {
+    group: usize,
+    parts: Vec<Part>,
+}
+
+/// Some rows and columns of blocks. What is seen of them is (heads of the group, rows, 2, columns): the sums of weights and
+/// the largest.
+#[derive(Clone)]
+pub(crate) struct Part {
+    pub(crate) side: usize,
+    pub(crate) rows: Range<usize>,
     pub(crate) columns: Range<usize>,
-    pub(crate) sum: Vec<f32>,
-    pub(crate) max: Vec<f32>,
+}
+
+impl Parts {
+    /// For the (queries, reach) of each panel.
+    pub(crate) fn new(group: usize, panels: impl Iterator<Item = (Range<usize>, Range<usize>)>, side: usize) -> Self {
+        let part = |(queries, reach): (Range<usize>, Range<usize>)| {
+            // From where the first block of keys begins.
+            let first = reach.start / BLOCK_KV * BLOCK_KV / side;
+            let rows = queries.start / side..queries.end.div_ceil(side);
+            Part { side, rows, columns: first..reach.end.div_ceil(side).max(first) }
+        };
+        Self { group, parts: panels.map(part).collect() }
+    }
+
+    /// How many numbers all panels of a kv head leave.
+    pub(crate) fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.len(self.group)).sum()
+    }
+
+    /// Each panel's part, and its own of the numbers of a kv head.
+    pub(crate) fn split<'a>(&'a self, mut seen: &'a mut [f32]) -> impl Iterator<Item = (&'a Part, &'a mut [f32])> {
+        self.parts.iter().map(move |part| {
+            let (own, others) = std::mem::take(&mut seen).split_at_mut(part.len(self.group));
+            seen = others;
+            (part, own)
+        })
+    }
+
+    /// Gives `take` all that the panels of a kv head saw: (head of the group, row, columns, [sums, maxima]).
+    fn each(&self, mut seen: &[f32], mut take: impl FnMut(usize, usize, Range<usize>, [&[f32]; 2])) {
+        for part in &self.parts {
+            for head in 0..self.group {
+                for row in part.rows.clone() {
+                    let (both, others) = seen.split_at(2 * part.columns.len());
+                    seen = others;
+                    let (sums, maxima) = both.split_at(part.columns.len());
+                    take(head, row, part.columns.clone(), [sums, maxima]);
+                }
+            }
+        }
+    }
+}
+
+impl Part {
+    fn len(&self, group: usize) -> usize {
+        group * self.rows.len() * 2 * self.columns.len()
+    }
+
+    /// What is seen of one row of one head: its sums and maxima.
+    pub(crate) fn row<'a>(&self, seen: &'a mut [f32], head: usize, row: usize) -> (&'a mut [f32], &'a mut [f32]) {
+        let columns = self.columns.len();
+        let at = (head * self.rows.len() + row - self.rows.start) * 2 * columns;
+        seen[at..at + 2 * columns].split_at_mut(columns)
+    }
 }

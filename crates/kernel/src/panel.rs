@@ -2,13 +2,12 @@
 //! visible blocks of keys; scores, online softmax, accumulate; finish into out and lse.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use fearless_simd::{Simd, SimdBase, dispatch};
 
 use crate::alone::{alone, widened};
 use crate::heads::{Heads, RUN, runs};
-use crate::observe::{RowStats, Strip};
+use crate::observe::{Part, RowStats};
 use crate::outputs::Outputs;
 use crate::params::{Block, Mask, Span};
 use crate::simd::{Lanes, ln::ln};
@@ -22,7 +21,7 @@ use crate::tile::rows::Rows;
 use crate::tile::scores::{scores, some_scores};
 use crate::tile::softmax::Online;
 use crate::tile::soon::{Soon, soon};
-use crate::tile::watch::Watch;
+use crate::tile::watch::{Columns, Watch};
 use crate::{Element, Isa, Params, View};
 
 /// One panel's share of the work, with the places for what it finds.
@@ -35,12 +34,11 @@ pub(crate) struct Task<'a> {
     pub(crate) lse: &'a mut [f64],
     /// Empty where no statistics are wanted.
     pub(crate) stats: &'a mut [RowStats],
+    /// Where a map is wanted: the part of it that the panel sees, and where to leave that.
+    pub(crate) map: Option<(&'a Part, &'a mut [f32])>,
     /// Whether memory was asked for its queries.
     pub(crate) asked: bool,
 }
-
-/// What one panel saw of a map, by (batch, kv_head, first row).
-pub(crate) type PanelStrips = ((usize, usize, usize), Vec<Strip>);
 
 /// What every panel reads.
 pub(crate) struct Operands<'a, T> {
@@ -50,9 +48,6 @@ pub(crate) struct Operands<'a, T> {
     pub(crate) heads: &'a Heads<'a, T>,
     pub(crate) params: &'a Params,
     pub(crate) mask: Mask<'a>,
-    /// Whether statistics of rows are wanted, and the side of a map's blocks.
-    pub(crate) observe: (bool, Option<usize>),
-    pub(crate) strips: &'a Mutex<Vec<PanelStrips>>,
 }
 
 impl<T> Clone for Operands<'_, T> {
@@ -77,6 +72,8 @@ pub(crate) struct Scratch {
     bounds: Vec<f32>,
     /// What is needed at its end, and after it.
     pub(crate) soon: Soon,
+    /// Of a map, where one is wanted.
+    columns: Columns,
 }
 
 impl Scratch {
@@ -88,6 +85,7 @@ impl Scratch {
             out: vec![0.0; v_dim * lanes],
             bounds: vec![0.0; 2 * lanes],
             soon: Soon::default(),
+            columns: Columns::default(),
         }
     }
 
@@ -135,9 +133,9 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
     task: Task,
     scratch: &mut Scratch,
 ) {
-    let Operands { q, k, v, heads, params, mask, observe, .. } = operands;
-    let Task { batch, rows, range, reach, lse, stats, asked } = task;
-    let Scratch { panel, scores: block_scores, acc, out, bounds, soon: later } = scratch;
+    let Operands { q, k, v, heads, params, mask } = operands;
+    let Task { batch, rows, range, reach, lse, stats, map, asked } = task;
+    let Scratch { panel, scores: block_scores, acc, out, bounds, soon: later, columns } = scratch;
     let lanes = N * F::LEN;
     let v_dim = v.dim();
     let queries = range.clone().map(|row| {
@@ -155,8 +153,10 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
     let mut online = Online::<F, N>::new(simd);
     let mut begun = false;
     let span = Span { batch, heads: rows.heads(), queries: rows.queries(range.clone()) };
-    let watched = observe.0 || observe.1.is_some();
-    let mut watch = watched.then(|| Watch::<F, N>::new(simd, &mask, (rows, range.clone()), reach.clone(), observe.1));
+    let watched = !stats.is_empty() || map.is_some();
+    let (part, seen) = map.unzip();
+    let mut watch =
+        watched.then(|| Watch::<F, N>::new(simd, &mask, (rows, range.clone()), part.map(|part| (part, columns))));
     // Keys lie in fours; a map's columns begin where blocks do.
     let align = if watched { BLOCK_KV } else { 4 };
     let within = heads.within(rows.kv_head);
@@ -240,10 +240,8 @@ fn panel<S: Simd, T: Element, O: Element, F: Lanes<S>, const N: usize, const Q: 
     }
     if let Some(watch) = watch {
         watch.rows(simd, &online, lse, stats);
-        let strips = watch.strips(simd, (batch, rows, range.clone()), lse);
-        if !strips.is_empty() {
-            let mut all = operands.strips.lock().unwrap_or_else(PoisonError::into_inner);
-            all.push(((batch, rows.kv_head, range.start), strips));
+        if let Some(seen) = seen {
+            watch.leave(simd, (rows, range.clone()), lse, seen);
         }
     }
     for (first, four) in (0..range.len()).step_by(4).zip(out.chunks_exact_mut((4 * v_dim).max(1))) {

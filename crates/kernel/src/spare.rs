@@ -9,6 +9,12 @@ pub(crate) trait Buffer: Default {
     fn bytes(&self) -> usize;
 }
 
+impl Buffer for Vec<f32> {
+    fn bytes(&self) -> usize {
+        self.capacity() * size_of::<f32>()
+    }
+}
+
 pub(crate) struct Spare<B> {
     buffers: Mutex<Vec<B>>,
     /// Bytes that are kept from one operation to the next.

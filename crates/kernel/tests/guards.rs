@@ -5,8 +5,8 @@
 mod common;
 
 use attnscope_kernel::{
-    Element, Forward, Gradients, Isa, KvCache, Observe, Params, Recall, Rectangle, View, Window, backward, bf16, f16,
-    forward, forward_into, forward_observed, forward_shared_prefix,
+    Element, Forward, Gradients, Isa, KvCache, Left, Observe, Observed, Params, Recall, Rectangle, RowStats, View,
+    Window, backward, backward_into, bf16, f16, forward, forward_into, forward_observed, forward_shared_prefix,
 };
 use common::{Case, case_of, normal};
 use proptest::prelude::*;
@@ -94,6 +94,13 @@ fn of_forward(done: &Forward) -> (Vec<u32>, Vec<u64>) {
     (bits(&done.out), wide_bits(&done.lse))
 }
 
+fn of_observed(seen: &Observed) -> impl PartialEq + std::fmt::Debug + use<> {
+    let (rows, map) = (seen.rows.as_ref().unwrap(), seen.map.as_ref().unwrap());
+    let row = |r: &RowStats| (bits(&[r.entropy, r.max, r.first, r.own, r.previous, r.distance]), r.max_key);
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    (rows, [map.side, map.rows, map.columns], bits(&map.mean), bits(&map.max), map.visible.clone())
+}
+
 fn of_gradients(d: &Gradients) -> Vec<Vec<u32>> {
     let all = [Some(&d.dq), Some(&d.dk), Some(&d.dv), d.d_bias.as_ref(), d.d_sinks.as_ref()];
     all.into_iter().flatten().map(|x| bits(x)).collect()
@@ -141,7 +148,9 @@ fn same<T: Element, R: PartialEq + std::fmt::Debug>(
 fn written<T: Element, O: Element>(found: &Forward, [q, k, v]: [View<T>; 3], params: &Params, isa: Isa) {
     let (len, mut out) = (found.out.len(), poison::<O>(found.out.len() + 2 * MARGIN));
     let untouched = stored_bits(&out);
-    let (lse, _) = forward_into(q, k, v, params, isa, Observe::default(), &mut out[MARGIN..][..len]).unwrap();
+    let mut left = Left::default();
+    forward_into(q, k, v, params, isa, Observe::default(), (&mut out[MARGIN..][..len], &mut left)).unwrap();
+    let lse = left.lse;
     let (out, inner) = (stored_bits(&out), MARGIN..MARGIN + len);
     let want = (stored_bits(&stored::<O>(&found.out)), wide_bits(&found.lse));
     assert_eq!(want, (out[inner.clone()].to_vec(), wide_bits(&lse)), "{} on {}", O::NAME, isa.name());
@@ -164,9 +173,6 @@ fn forwards<T: Element>(
     written_in_every_type(&plain, [q, k, v], params, isa);
     let observe = Observe { rows: true, map: Some(3) };
     let (watched, seen) = forward_observed::<T, f32>(q, k, v, params, isa, observe).unwrap();
-    let (rows, map) = (seen.rows.unwrap(), seen.map.unwrap());
-    let rows: Vec<_> =
-        rows.iter().map(|r| (bits(&[r.entropy, r.max, r.first, r.own, r.previous, r.distance]), r.max_key)).collect();
     // The log-sum-exps too lie among poison.
     let mut lse = vec![f64::NAN; plain.lse.len() + 2 * MARGIN];
     lse[MARGIN..][..plain.lse.len()].copy_from_slice(&plain.lse);
@@ -179,7 +185,7 @@ fn forwards<T: Element>(
     let asked = [&tile.scores, &tile.weights, &column.weights].map(|x| wide_bits(x));
     (
         (of_forward(&plain), of_forward(&watched)),
-        (rows, bits(&map.mean), bits(&map.max), map.visible),
+        of_observed(&seen),
         (asked, bits(&pooled.mean), bits(&pooled.max), pooled.hidden),
     )
 }
@@ -206,6 +212,25 @@ fn gradients<T: Element>(
     lse[MARGIN..][..done.lse.len()].copy_from_slice(&done.lse);
     let lse = &lse[MARGIN..][..done.lse.len()];
     of_gradients(&backward(q, k, v, out.view(), lse, d_out.view(), &params, isa).unwrap())
+}
+
+/// The forward pass observed, and the gradients, in memory that held something.
+fn into_again(
+    case: &Case,
+    [q, k, v]: [View<f32>; 3],
+    (left, d): (&mut Left, &mut Gradients),
+    isa: Isa,
+) -> impl PartialEq + std::fmt::Debug + use<> {
+    let [batch, q_len, q_heads, _] = case.q_shape;
+    let shape = [batch, q_len, q_heads, case.v_shape[3]];
+    let params = Params { knockouts: Vec::new(), ..case.params.clone() };
+    let observe = Observe { rows: true, map: Some(3) };
+    let mut out = poison::<f32>(shape.iter().product());
+    forward_into(q, k, v, &params, isa, observe, (&mut out, left)).unwrap();
+    let d_out = normal(77, out.len(), 1.0);
+    let [of_out, of_d_out] = [&out, &d_out].map(|x| View::new(x, shape).unwrap());
+    backward_into(q, k, v, of_out, &left.lse, of_d_out, &params, isa, d).unwrap();
+    (bits(&out), wide_bits(&left.lse), of_observed(&left.observed), of_gradients(d))
 }
 
 /// What a cache gives that was filled from such views, `piece` positions at a time.
@@ -306,6 +331,21 @@ proptest! {
         run::<f32>(&case, layouts, back)?;
         run::<f16>(&case, layouts, back)?;
         run::<bf16>(&case, layouts, back)?;
+    }
+
+    /// What an operation left is used for the next, whose shapes are others, and nothing of it shows.
+    #[test]
+    fn memory_that_is_used_again(before in case_of(1..90, 1..330), case in case_of(1..90, 1..330)) {
+        let before = Case { q: poison(before.q.len()), k: poison(before.k.len()), v: poison(before.v.len()), ..before };
+        let layouts = [Layout { by_head: false, gaps: [0; 3] }; 3];
+        let (poisoned, clean) = (Both::<f32>::new(&before, layouts), Both::<f32>::new(&case, layouts));
+        for isa in Isa::all() {
+            let (mut left, mut d) = (Left::default(), Gradients::default());
+            into_again(&before, poisoned.plain(), (&mut left, &mut d), isa);
+            let again = into_again(&case, clean.plain(), (&mut left, &mut d), isa);
+            let anew = into_again(&case, clean.plain(), (&mut Left::default(), &mut Gradients::default()), isa);
+            prop_assert!(again == anew, "{}: {again:?} is not {anew:?}", isa.name());
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use attnscope_kernel::{
-    Forward, Isa, Mask, Observe, Params, Recall, Segments, View, Window, forward, forward_into, forward_observed,
+    Forward, Isa, Left, Mask, Observe, Params, Recall, Segments, View, Window, forward, forward_into, forward_observed,
     reference,
 };
 use common::{Case, Wanted, case, case_of, hidden, normal, position, worst};
@@ -386,7 +386,8 @@ fn wrong_shapes_are_named() {
     assert_eq!(message(q, view([1, 2, 2, 4]), view([1, 3, 2, 4])), "v len is 3, but must be 2, as in k");
     let kv = view([1, 2, 2, 4]);
     let (observe, out) = (Observe::default(), &mut [0.0f32; 31]);
-    let error = forward_into(q, kv, kv, &params, Isa::detect(), observe, out).unwrap_err().to_string();
+    let error =
+        forward_into(q, kv, kv, &params, Isa::detect(), observe, (out, &mut Left::default())).unwrap_err().to_string();
     assert_eq!(error, "out length is 31, but must be 32 numbers, batch x q_len x q_heads x v_head_dim");
     let error = View::new(&x, [1, 2, 3, 4]).unwrap_err().to_string();
     assert_eq!(error, "data is 64, but must be 24 numbers for shape [1, 2, 3, 4]");

@@ -48,7 +48,14 @@ pub(super) fn blocks<'a, T, G>(operands: &Operands<T, G>, dq: &'a mut [f32]) -> 
         let keys = operands.mask.reach(Rows { group, kv_head: 0 }.queries(rows));
         if keys.is_empty() { 0..0 } else { keys.start / CHUNK..keys.end.div_ceil(CHUNK) }
     };
-    places.into_iter().enumerate().map(|(at, place)| Ordered::new(seen(at), place)).collect()
+    let block = |(at, mut place): (usize, Vec<&'a mut [f32]>)| {
+        let terms = seen(at);
+        if terms.is_empty() {
+            place.iter_mut().for_each(|row| row.fill(0.0));
+        }
+        Ordered::new(terms, place)
+    };
+    places.into_iter().enumerate().map(block).collect()
 }
 
 /// One chunk's share of the work, with the rows of the gradients it finds.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use fearless_simd::{Select, Simd, SimdMask};
 
-use crate::observe::{RowStats, Strip};
+use crate::observe::{Part, RowStats, larger};
 use crate::params::Mask;
 use crate::simd::{Lanes, exp::exp2, load};
 use crate::tile::BLOCK_KV;
@@ -19,7 +19,7 @@ const CHUNKS: usize = BLOCK_KV / CHUNK;
 const NONE: u32 = u32::MAX;
 
 /// What is known of a panel's rows so far. Scores in base 2.
-pub(crate) struct Watch<F, const N: usize> {
+pub(crate) struct Watch<'a, F, const N: usize> {
     /// Sum of e (s - max), e = exp2(s - max).
     weighted: [F; N],
     /// Sum of e |p - j|.
@@ -35,13 +35,12 @@ pub(crate) struct Watch<F, const N: usize> {
     /// (3 x lanes): the scores of the first key, the own and the previous one; -inf where not seen.
     named: Vec<f32>,
     /// Where a map is wanted.
-    map: Option<Columns>,
+    map: Option<(&'a Part, &'a mut Columns)>,
 }
 
-/// The columns of a map, (columns x lanes) each, from the first that the panel reaches.
-struct Columns {
-    side: usize,
-    range: Range<usize>,
+/// The columns of a map that a panel reaches, (columns x lanes) each.
+#[derive(Default)]
+pub(crate) struct Columns {
     /// Sum of exp2(s - base) of each column's keys.
     sum: Vec<f32>,
     /// The maximum that was subtracted.
@@ -52,15 +51,14 @@ struct Columns {
     last: Option<usize>,
 }
 
-impl<F, const N: usize> Watch<F, N> {
-    /// For the rows of `range` that reach some keys; `side` of a map's blocks.
+impl<'a, F, const N: usize> Watch<'a, F, N> {
+    /// For the rows of `range`, and the part of a map that they see.
     #[inline(always)]
     pub(crate) fn new<S: Simd>(
         simd: S,
         mask: &Mask,
         (rows, range): (Rows, Range<usize>),
-        reach: Range<usize>,
-        side: Option<usize>,
+        map: Option<(&'a Part, &'a mut Columns)>,
     ) -> Self
     where
         F: Lanes<S>,
@@ -72,13 +70,9 @@ impl<F, const N: usize> Watch<F, N> {
         let low = positions.iter().copied().min().unwrap_or(0);
         let high = positions.iter().copied().max().unwrap_or(0);
         let above: Vec<f32> = positions.iter().map(|position| (position - low) as f32).collect();
-        let map = side.map(|side| {
-            // From where the first block begins.
-            let first = reach.start / BLOCK_KV * BLOCK_KV / side;
-            let range = first..reach.end.div_ceil(side).max(first);
-            let all = || vec![0.0; range.len() * lanes];
-            let max = vec![f32::NEG_INFINITY; range.len() * lanes];
-            Columns { side, sum: all(), base: all(), max, range, last: None }
+        let map = map.map(|(part, columns)| {
+            columns.clear(part.columns.len() * lanes);
+            (part, columns)
         });
         Self {
             weighted: [F::splat(simd, 0.0); N],
@@ -171,9 +165,9 @@ impl<F, const N: usize> Watch<F, N> {
             online.row_sum[r] = online.row_sum[r].mul_add(shrink[r], sums[r]);
         }
         online.row_max = max;
-        if let Some(map) = &mut self.map {
+        if let Some((part, columns)) = &mut self.map {
             let keys = first_key..first_key + scores.len() / lanes;
-            map.block(simd, keys, (&chunk_sum, &chunk_max), base, shrink);
+            columns.block(simd, part, keys, (&chunk_sum, &chunk_max), base, shrink);
         }
         shrink
     }
@@ -288,6 +282,7 @@ impl<F, const N: usize> Watch<F, N> {
         for (at, stats) in stats.iter_mut().enumerate() {
             let max_key = Some(lane(&self.best, at).to_bits()).filter(|key| *key != NONE);
             if lse[at] == f64::NEG_INFINITY || max_key.is_none() && lane(&online.row_sum, at) == 0.0 {
+                *stats = RowStats::default();
                 continue;
             }
             let entropy = lane(&entropy, at);
@@ -304,23 +299,21 @@ impl<F, const N: usize> Watch<F, N> {
         }
     }
 
-    /// What the panel saw of the map.
+    /// Leaves what the panel saw of the map.
     #[inline(always)]
-    pub(crate) fn strips<S: Simd>(
-        self,
-        simd: S,
-        (batch, rows, range): (usize, Rows, Range<usize>),
-        lse: &[f64],
-    ) -> Vec<Strip>
+    pub(crate) fn leave<S: Simd>(self, simd: S, (rows, range): (Rows, Range<usize>), lse: &[f64], seen: &mut [f32])
     where
         F: Lanes<S>,
     {
-        let Some(mut map) = self.map else { return Vec::new() };
+        let Some((part, columns)) = self.map else { return };
+        if part.columns.is_empty() {
+            return;
+        }
         let lanes = N * F::LEN;
         let base2 = base2(lse, lanes);
         let lse2: [F; N] = load(simd, &base2);
-        let numbers =
-            map.sum.chunks_exact_mut(lanes).zip(map.base.chunks_exact(lanes)).zip(map.max.chunks_exact_mut(lanes));
+        let Columns { sum: sums, base, max, .. } = columns;
+        let numbers = sums.chunks_exact_mut(lanes).zip(base.chunks_exact(lanes)).zip(max.chunks_exact_mut(lanes));
         for ((sum, base), max) in numbers {
             for r in 0..N {
                 let at = r * F::LEN..(r + 1) * F::LEN;
@@ -330,38 +323,44 @@ impl<F, const N: usize> Watch<F, N> {
             }
         }
         // Lanes side by side that belong to one row of the map are added up together.
-        let mut strips: Vec<Strip> = Vec::new();
+        seen.fill(0.0);
         let mut lane = 0;
-        while lane < range.len() && !map.range.is_empty() {
+        while lane < range.len() {
             let at = |lane: usize| {
                 let (query, head) = rows.at(range.start + lane);
-                (head, query / map.side)
+                (head - rows.heads().start, query / part.side)
             };
             let (head, row) = at(lane);
             let run = lane..(lane + 1..range.len()).find(|lane| at(*lane) != (head, row)).unwrap_or(range.len());
             lane = run.end;
-            let strip = strips.iter().position(|strip| strip.head == head && strip.row == row).unwrap_or_else(|| {
-                let zero = || vec![0.0; map.range.len()];
-                strips.push(Strip { batch, head, row, columns: map.range.clone(), sum: zero(), max: zero() });
-                strips.len() - 1
-            });
-            let strip = &mut strips[strip];
-            for (to, from) in strip.sum.iter_mut().zip(map.sum.chunks_exact(lanes)) {
+            let (to_sums, to_maxima) = part.row(seen, head, row);
+            for (to, from) in to_sums.iter_mut().zip(sums.chunks_exact(lanes)) {
                 *to += sum(&from[run.clone()]);
             }
-            for (to, from) in strip.max.iter_mut().zip(map.max.chunks_exact(lanes)) {
+            for (to, from) in to_maxima.iter_mut().zip(max.chunks_exact(lanes)) {
                 *to = largest(&from[run.clone()], *to);
             }
         }
-        strips
     }
 }
 
 impl Columns {
+    /// So many numbers each, of nothing seen.
+    fn clear(&mut self, len: usize) {
+        self.sum.clear();
+        self.sum.resize(len, 0.0);
+        self.max.clear();
+        self.max.resize(len, f32::NEG_INFINITY);
+        // Where nothing is seen the sum is 0, whatever it is based on.
+        self.base.resize(len, 0.0);
+        self.last = None;
+    }
+
     #[inline(always)]
     fn block<S: Simd, F: Lanes<S>, const N: usize>(
         &mut self,
         simd: S,
+        part: &Part,
         keys: Range<usize>,
         (sums, maxs): (&[[F; N]; CHUNKS], &[[F; N]; CHUNKS]),
         base: [F; N],
@@ -369,8 +368,8 @@ impl Columns {
     ) {
         let lanes = N * F::LEN;
         for (chunk, first) in keys.step_by(CHUNK).enumerate() {
-            let column = first / self.side;
-            let at = (column - self.range.start) * lanes;
+            let column = first / part.side;
+            let at = (column - part.columns.start) * lanes;
             for r in 0..N {
                 let at = at + r * F::LEN..at + (r + 1) * F::LEN;
                 let (mut sum, mut max) = (sums[chunk][r], maxs[chunk][r]);
@@ -403,11 +402,10 @@ fn sum(weights: &[f32]) -> f32 {
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.iter().sum::<f32>()
 }
 
-/// The largest of some weights and of `most`. None is below 0, so their bits are ordered as they are; those of a NaN
-/// are the largest, so it stays.
+/// The largest of some weights and of `most`.
 #[inline(always)]
 fn largest(weights: &[f32], most: f32) -> f32 {
-    f32::from_bits(weights.iter().fold(most.to_bits(), |most, weight| most.max(weight.to_bits())))
+    weights.iter().fold(most, |most, weight| larger(most, *weight))
 }
 
 /// Each lane's lse in base 2. A row that sees nothing, or a lane without a row, gets infinity: its weights are 0.
