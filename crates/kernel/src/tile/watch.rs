@@ -118,7 +118,7 @@ impl<'a, F, const N: usize> Watch<'a, F, N> {
         }
         for r in 0..N {
             if max[r].simd_gt(before[r]).any_true() {
-                self.place(simd, first_key, r, (before[r], max[r]), scores);
+                self.place(simd, first_key, r, (before[r], max[r]), &chunk_max, scores);
             }
         }
 
@@ -172,22 +172,35 @@ impl<'a, F, const N: usize> Watch<'a, F, N> {
         shrink
     }
 
-    /// Notes which key holds the new maximum of the lanes of one vector in which it grew.
+    /// Notes which key holds the new maximum of the lanes of one vector in which it grew: one of a chunk that has it.
     #[inline(always)]
-    fn place<S: Simd>(&mut self, simd: S, first_key: usize, r: usize, (before, max): (F, F), scores: &[f32])
-    where
+    fn place<S: Simd>(
+        &mut self,
+        simd: S,
+        first_key: usize,
+        r: usize,
+        (before, max): (F, F),
+        chunk_max: &[[F; N]; CHUNKS],
+        scores: &[f32],
+    ) where
         F: Lanes<S>,
     {
         let lanes = N * F::LEN;
-        let mut at = first_key as u32 + (scores.len() / lanes) as u32;
+        let grew = max.simd_gt(before);
         let mut best = self.best[r];
         // From the last on, so that the first of equals stays.
-        for scores in scores.chunks_exact(lanes).rev() {
-            at -= 1;
-            let score = F::from_slice(simd, &scores[r * F::LEN..(r + 1) * F::LEN]);
-            best = score.simd_eq(max).select(F::splat(simd, f32::from_bits(at)), best);
+        for (chunk, scores) in scores.chunks(CHUNK * lanes).enumerate().rev() {
+            if !(grew & chunk_max[chunk][r].simd_eq(max)).any_true() {
+                continue;
+            }
+            let mut at = (first_key + chunk * CHUNK + scores.len() / lanes) as u32;
+            for scores in scores.chunks_exact(lanes).rev() {
+                at -= 1;
+                let score = F::from_slice(simd, &scores[r * F::LEN..(r + 1) * F::LEN]);
+                best = score.simd_eq(max).select(F::splat(simd, f32::from_bits(at)), best);
+            }
         }
-        self.best[r] = max.simd_gt(before).select(best, self.best[r]);
+        self.best[r] = grew.select(best, self.best[r]);
     }
 
     /// Takes note of the scores that have a name, before they become probabilities.
