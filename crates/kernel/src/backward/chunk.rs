@@ -74,6 +74,7 @@ fn chunk<S, T, G, F, const N: usize, const Q: usize, const D: usize, const R: us
     }
     scratch.fit(lanes, params);
     let mut seen = vec![0..0; BACK_Q / lanes];
+    let mut begun = vec![false; BACK_Q / lanes];
     let head_blocks = count.div_ceil(BACK_Q);
     // From the last queries on: so that, under a causal mask, every chunk begins with the block that all see, and threads
     // at neighbouring chunks follow each other through the sums.
@@ -81,7 +82,9 @@ fn chunk<S, T, G, F, const N: usize, const Q: usize, const D: usize, const R: us
         if !sum.terms().contains(&chunk) {
             continue;
         }
-        clear(dq, BACK_Q * dim);
+        // What it holds is not read before it is written.
+        dq.resize(BACK_Q * dim, 0.0);
+        begun.fill(false);
         for first in keys.clone().step_by(BACK_KV) {
             let end = keys.end.min(first + BACK_KV);
             let cells = weights.chunks_exact_mut(BACK_KV * lanes).zip(gradients.chunks_exact_mut(BACK_KV * lanes));
@@ -120,7 +123,9 @@ fn chunk<S, T, G, F, const N: usize, const Q: usize, const D: usize, const R: us
                 }
                 let dq = &mut dq[panel * lanes * dim..(panel + 1) * lanes * dim];
                 let keys = head.keys(near.start, near.end);
-                accumulate::<S, F, N, D>(simd, gradients, keys, Some([F::splat(simd, 1.0); N]), dq, || ());
+                let more = begun[panel].then_some([F::splat(simd, 1.0); N]);
+                accumulate::<S, F, N, D>(simd, gradients, keys, more, dq, || ());
+                begun[panel] = true;
             }
             let place = (first - keys.start, padded);
             let d_out = (head.d_out.strips(block, d_strips), d_strips);
@@ -128,6 +133,8 @@ fn chunk<S, T, G, F, const N: usize, const Q: usize, const D: usize, const R: us
             let q = (head.q.strips(block, q_strips), q_strips);
             spread::<S, F, N, R>(simd, gradients, &seen, q, place, dk_strips);
         }
+        let panels = dq.chunks_exact_mut((lanes * dim).max(1));
+        panels.zip(&begun).filter(|(_, begun)| !**begun).for_each(|(panel, _)| panel.fill(0.0));
         if let Some((dq, place)) = sum.add(chunk, dq) {
             finish(simd, &operands, (batch, rows, block * BACK_Q), lanes, &dq, place);
         }

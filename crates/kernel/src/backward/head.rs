@@ -11,6 +11,7 @@ use crate::Element;
 use crate::tile::gradient::base2;
 use crate::tile::pack::{factor, pack, pack_keys};
 use crate::tile::rows::Rows;
+use crate::tile::soon::soon;
 use crate::tile::strips::Strips;
 use crate::tile::{BACK_KV, BACK_Q};
 
@@ -68,6 +69,10 @@ impl Side {
         for (block, place) in self.strips.chunks_exact_mut((BACK_Q * strips.width()).max(1)).enumerate() {
             let first = block * BACK_Q;
             let numbers = rows_of(first, BACK_Q);
+            // While these are laid out, memory brings the next.
+            for row in rows_of(first + BACK_Q, BACK_Q).map(&row) {
+                soon(simd, row.as_ptr(), row.len());
+            }
             let missing = numbers.len()..BACK_Q;
             for (at, number) in numbers.enumerate() {
                 strips.lay(simd, row(number), at, BACK_Q, place);
@@ -114,6 +119,10 @@ impl Head {
         self.keys.resize(shape.kv_len * self.dim, 0.0);
         for first in (0..shape.kv_len).step_by(BACK_KV) {
             let block = first..shape.kv_len.min(first + BACK_KV);
+            for key in block.end..shape.kv_len.min(block.end + BACK_KV) {
+                soon(simd, k.place(batch, key, head), k.dim());
+                soon(simd, v.place(batch, key, head), v.dim());
+            }
             let fours = first / 4..block.end.div_ceil(4);
             let keys = &mut self.key_fours[fours.start * self.dim..fours.end * self.dim];
             pack_keys(simd, block.clone().map(|key| k.row(batch, key, head)), self.dim, keys);
