@@ -8,6 +8,7 @@ use fearless_simd::{Simd, SimdBase, dispatch};
 
 use super::operands::Operands;
 use crate::Element;
+use crate::spare::{Buffer, Spare};
 use crate::tile::gradient::base2;
 use crate::tile::pack::{factor, pack, pack_keys};
 use crate::tile::rows::Rows;
@@ -163,10 +164,28 @@ impl Head {
     }
 }
 
-/// The heads in use, and the buffers of those that are done with.
+/// Heads that are done with: those in use at a time, of a text of some thousand tokens.
+static SPARE: Spare<Head> = Spare::new(16 << 20);
+
+impl Buffer for Head {
+    fn bytes(&self) -> usize {
+        let fours = self.key_fours.capacity() + self.value_fours.capacity();
+        let [high, low] = &self.lse;
+        let sides = [&self.q, &self.d_out].into_iter().flat_map(|side| [&side.panels, &side.strips]);
+        let singles = sides.chain([&self.keys, high, low, &self.delta]).map(Vec::capacity).sum::<usize>();
+        (4 * fours + singles) * size_of::<f32>()
+    }
+}
+
+/// The heads in use.
 pub(super) struct Heads {
     heads: Vec<Slot>,
-    spare: Mutex<Vec<Head>>,
+}
+
+impl Drop for Heads {
+    fn drop(&mut self) {
+        SPARE.trim();
+    }
 }
 
 struct Slot {
@@ -178,7 +197,7 @@ impl Heads {
     /// Of which each is asked for `uses` times.
     pub(super) fn new(heads: usize, uses: usize) -> Self {
         let slot = || Slot { head: Mutex::new(None), left: AtomicUsize::new(uses) };
-        Self { heads: (0..heads).map(|_| slot()).collect(), spare: Mutex::default() }
+        Self { heads: (0..heads).map(|_| slot()).collect() }
     }
 
     /// A head, copied if it was not yet. Whoever asks meanwhile waits.
@@ -190,7 +209,7 @@ impl Heads {
     ) -> Arc<Head> {
         let mut place = lock(&self.heads[batch * operands.shape.kv_heads + head].head);
         let made = place.get_or_insert_with(|| {
-            let mut copy = lock(&self.spare).pop().unwrap_or_default();
+            let mut copy = SPARE.take();
             dispatch!(operands.isa.0, simd => simd.vectorize(
                 #[inline(always)]
                 || copy.fill(simd, operands, batch, head)
@@ -215,7 +234,7 @@ impl Heads {
         if slot.left.fetch_sub(1, Ordering::AcqRel) == 1
             && let Some(copy) = lock(&slot.head).take().and_then(Arc::into_inner)
         {
-            lock(&self.spare).push(copy);
+            SPARE.give(copy);
         }
     }
 }
