@@ -277,6 +277,9 @@ fn by_head<R: Copy>(rows: Vec<R>, shape: &Shape) -> Vec<R> {
 ///
 /// With a window or packed texts all heads go on side by side, and what is copied is of all `kv_heads`, but only what a
 /// stretch of queries sees: about twice the window.
+///
+/// Of the copies, and of what maps are put together from, up to 4 MiB each are kept for the next operation, whatever its
+/// shapes; of what [`crate::backward`] copies, up to 16 MiB.
 pub fn working_bytes(
     threads: usize,
     (kv_heads, kv_len): (usize, usize),

@@ -1,5 +1,4 @@
-//! Buffers that an operation is done with, kept for the next: memory that is made anew costs time for its pages, as much as
-//! a third of a short text's attention.
+//! Buffers that an operation is done with, kept for the next: memory that is made anew costs time for its pages.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
