@@ -79,18 +79,23 @@ impl BlockMap {
             numbers.clear();
             numbers.resize(cells, 0.0);
         }
+        // Where there is no cell, there may be no heads to share it.
+        if cells == 0 {
+            return;
+        }
         // Without holes every head sees the same.
         let all = (!mask.has_holes()).then(|| counts(shape, mask, side, (0, 0)));
-        let head = (rows * columns).max(1);
+        let head = rows * columns;
         let of_group = head * shape.group();
         let places = self.mean.chunks_exact_mut(of_group).zip(self.max.chunks_exact_mut(of_group));
         let places = places.zip(self.visible.chunks_exact_mut(of_group));
-        let groups = places.zip(seen.chunks_exact(parts.len().max(1))).enumerate().collect();
+        // Panels that see nothing leave no numbers, but their cells are counted all the same.
+        let len = parts.len();
         share(
-            vec![groups],
+            vec![places.enumerate().collect()],
             || (),
-            |(), (at, (((mean, max), visible), seen))| {
-                parts.each(seen, |head, row, columns_of, [sums, maxima]| {
+            |(), (at, ((mean, max), visible))| {
+                parts.each(&seen[at * len..(at + 1) * len], |head, row, columns_of, [sums, maxima]| {
                     let first = (head * rows + row) * columns;
                     let place = first + columns_of.start..first + columns_of.end;
                     mean[place.clone()].iter_mut().zip(sums).for_each(|(mean, sum)| *mean += sum);
@@ -174,10 +179,10 @@ impl Parts {
     /// For the (queries, reach) of each panel.
     pub(crate) fn new(group: usize, panels: impl Iterator<Item = (Range<usize>, Range<usize>)>, side: usize) -> Self {
         let part = |(queries, reach): (Range<usize>, Range<usize>)| {
-            // From where the first block of keys begins.
+            // From where the first block of keys begins; none where the panel has no block, because nobody would fill it.
             let first = reach.start / BLOCK_KV * BLOCK_KV / side;
-            let rows = queries.start / side..queries.end.div_ceil(side);
-            Part { side, rows, columns: first..reach.end.div_ceil(side).max(first) }
+            let columns = if reach.is_empty() { first..first } else { first..reach.end.div_ceil(side) };
+            Part { side, rows: queries.start / side..queries.end.div_ceil(side), columns }
         };
         Self { group, parts: panels.map(part).collect() }
     }

@@ -5,8 +5,8 @@
 mod common;
 
 use attnscope_kernel::{
-    Element, Forward, Gradients, Isa, KvCache, Left, Observe, Observed, Params, Recall, Rectangle, RowStats, View,
-    Window, backward, backward_into, bf16, f16, forward, forward_into, forward_observed, forward_shared_prefix,
+    Element, Forward, Gradients, Isa, KvCache, Left, Observe, Observed, Params, Recall, Rectangle, RowStats, Segments,
+    View, Window, backward, backward_into, bf16, f16, forward, forward_into, forward_observed, forward_shared_prefix,
 };
 use common::{Case, case_of, normal};
 use proptest::prelude::*;
@@ -430,5 +430,22 @@ fn pages_that_slid_out_leave_nothing_behind() {
     for isa in Isa::all() {
         let [poison, clean] = [&poison, &clean].map(|cache| of_forward(&cache.decode(q, &params, isa).unwrap()));
         assert_eq!(poison, clean, "{}", isa.name());
+    }
+}
+
+/// A map in memory that counted cells, of queries of which none sees a key.
+#[test]
+fn cells_that_nobody_sees_are_counted_anew() {
+    let numbers = normal(1, 64 * 8, 1.0);
+    let x = View::new(&numbers, [1, 64, 1, 8]).unwrap();
+    let params = Params::for_head_dim(8);
+    let nothing = Params { segments: Some(Segments::new([0, 0, 64], [0, 64, 64]).unwrap()), ..params.clone() };
+    let observe = Observe { rows: true, map: Some(4) };
+    for isa in Isa::all() {
+        let (mut out, mut left) = (vec![0.0f32; 64 * 8], Left::default());
+        forward_into(x, x, x, &params, isa, observe, (&mut out, &mut left)).unwrap();
+        forward_into(x, x, x, &nothing, isa, observe, (&mut out, &mut left)).unwrap();
+        let map = left.observed.map.unwrap();
+        assert_eq!((map.visible, map.mean, map.max), (vec![0; 16], vec![0.0; 16], vec![0.0; 16]));
     }
 }

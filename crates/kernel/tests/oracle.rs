@@ -372,6 +372,69 @@ fn vectors_without_dimensions_are_no_harm() {
 }
 
 #[test]
+fn without_heads_there_is_an_empty_map() {
+    let params = Params::for_head_dim(4);
+    let observe = Observe { rows: true, map: Some(4) };
+    let keys = [0.5; 3 * 4];
+    // Sizes beside a 0 may be absurd: nothing is counted that no head sees.
+    for (q_len, kv_heads) in [(5, 0), (5, 1), (usize::MAX, 1)] {
+        let q = View::new(&[], [1, q_len, 0, 4]).unwrap();
+        let kv = View::new(&keys[..12 * kv_heads], [1, 3, kv_heads, 4]).unwrap();
+        let (done, seen) = forward_observed::<f32, f32>(q, kv, kv, &params, Isa::detect(), observe).unwrap();
+        assert!(done.out.is_empty() && done.lse.is_empty() && seen.rows.unwrap().is_empty());
+        let map = seen.map.unwrap();
+        assert!(map.mean.is_empty() && map.max.is_empty() && map.visible.is_empty());
+    }
+}
+
+/// Rows that see nothing stand after a head whose scores are infinite, on the same thread.
+#[test]
+fn an_infinity_stays_in_the_map_of_its_head() {
+    let (mut q, kv) = (vec![0.5; 64 * 16], vec![4.0; 70 * 16]);
+    let segments = Some(Segments::new([0, 32, 64], [0, 70, 70]).unwrap());
+    let params = Params { segments, sinks: Some(vec![0.0, 0.0].into()), ..Params::for_head_dim(8) };
+    let observe = Observe { rows: true, map: Some(1) };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let kv = View::new(&kv, [1, 70, 2, 8]).unwrap();
+    for isa in Isa::all() {
+        let mut map = |of_head_1: f32| {
+            q[8..16].fill(of_head_1);
+            let q = View::new(&q, [1, 64, 2, 8]).unwrap();
+            let seen = || forward_observed::<f32, f32>(q, kv, kv, &params, isa, observe).unwrap().1;
+            pool.install(seen).map.unwrap()
+        };
+        let (clean, infinite) = (map(0.5), map(3e38));
+        let (mean, max, _) = infinite.head(1);
+        assert!(mean[0].is_nan() && max[0].is_nan(), "{}", isa.name());
+        assert_eq!(infinite.head(0), clean.head(0), "{}", isa.name());
+    }
+}
+
+/// The panel of a NaN is followed by others on the same thread: not one bit of theirs is other for it.
+#[test]
+fn a_nan_leaves_nothing_to_the_panels_after_it() {
+    let clean = small(400, Params { causal: true, ..Params::for_head_dim(8) });
+    let mut poisoned = clean.clone();
+    // The last queries come first, because they see most.
+    poisoned.q[399 * 16..].fill(f32::NAN);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let observe = Observe { rows: true, map: Some(8) };
+    for isa in Isa::all() {
+        for observe in [Observe::default(), observe] {
+            let of = |case: &Case| {
+                let (q, k, v) = case.views();
+                pool.install(|| forward_observed::<f32, f32>(q, k, v, &case.params, isa, observe).unwrap())
+            };
+            let ((want, _), (got, _)) = (of(&clean), of(&poisoned));
+            assert_eq!(got.out[..399 * 16], want.out[..399 * 16], "{}", isa.name());
+            assert!(got.out[399 * 16..].iter().all(|x| x.is_nan()));
+            let rows = |lse: &[f64]| [lse[..399].to_vec(), lse[400..799].to_vec()];
+            assert_eq!(rows(&got.lse), rows(&want.lse), "{}", isa.name());
+        }
+    }
+}
+
+#[test]
 fn wrong_shapes_are_named() {
     let x = vec![0.0; 64];
     let view = |shape| View::new(&x[..shape_len(shape)], shape).unwrap();

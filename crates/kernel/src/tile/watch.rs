@@ -360,12 +360,10 @@ impl<'a, F, const N: usize> Watch<'a, F, N> {
 impl Columns {
     /// So many numbers each, of nothing seen.
     fn clear(&mut self, len: usize) {
-        self.sum.clear();
-        self.sum.resize(len, 0.0);
-        self.max.clear();
-        self.max.resize(len, f32::NEG_INFINITY);
-        // Where nothing is seen the sum is 0, whatever it is based on.
-        self.base.resize(len, 0.0);
+        for (numbers, nothing) in [(&mut self.sum, 0.0), (&mut self.base, 0.0), (&mut self.max, f32::NEG_INFINITY)] {
+            numbers.clear();
+            numbers.resize(len, nothing);
+        }
         self.last = None;
     }
 
