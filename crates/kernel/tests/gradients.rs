@@ -5,7 +5,7 @@ mod common;
 
 use attnscope_kernel::{
     Bias, Element, Gradients, Isa, KeyPadding, Knockout, Mask, Params, RelativeBias, Segments, View, Window, backward,
-    bf16, f16, forward, reference,
+    backward_into, bf16, f16, forward, reference,
 };
 use common::{normal, worst};
 use proptest::prelude::*;
@@ -467,4 +467,26 @@ fn wrong_arguments_are_named() {
     assert_eq!(reference::backward(q, k, v, out, &cut).unwrap_err().to_string(), want);
     let bad = Params { softcap: Some(-1.0), ..params };
     assert_eq!(message(k, v, out, 8, out, &bad), "softcap is -1, but must be a finite number above 0");
+}
+
+/// In memory that held the gradients of a step before, where a whole block of queries sees nothing.
+#[test]
+fn queries_that_see_nothing_have_gradients_of_0_whatever_was_there() {
+    let shape = [1, 150, 1, 8];
+    let x = [1, 2, 3, 4].map(|seed| normal(seed, 150 * 8, 1.0));
+    let [q, k, v, d_out] = x.each_ref().map(|x| View::new(x, shape).unwrap());
+    let params = Params::for_head_dim(8);
+    // The first 100 queries are of a text without keys.
+    let segments = Some(Segments::new([0, 100, 150], [0, 0, 150]).unwrap());
+    let unseen = Params { segments, ..params.clone() };
+    for isa in Isa::all() {
+        let mut gradients = Gradients::default();
+        for params in [&params, &unseen] {
+            let done = forward(q, k, v, params, isa).unwrap();
+            let out = View::new(&done.out, shape).unwrap();
+            backward_into(q, k, v, out, &done.lse, d_out, params, isa, &mut gradients).unwrap();
+            assert_eq!(gradients, backward(q, k, v, out, &done.lse, d_out, params, isa).unwrap(), "{}", isa.name());
+        }
+        assert!(gradients.dq[..100 * 8].iter().all(|x| *x == 0.0), "{}", isa.name());
+    }
 }
