@@ -102,7 +102,7 @@ impl Piece {
 /// Asks memory for some keys and values. The rows of neighbouring heads lie side by side: one page, and lines that follow
 /// each other.
 #[inline(always)]
-fn ask<S: Simd, T: Element>(
+pub(crate) fn ask<S: Simd, T: Element>(
     simd: S,
     (k, v): (View<T>, View<T>),
     (batch, heads): (usize, Range<usize>),
@@ -116,7 +116,7 @@ fn ask<S: Simd, T: Element>(
     }
 }
 
-/// The pieces of an operation that are in use, and the buffers of those that are done with.
+/// The pieces of an operation that are in use.
 pub(crate) struct Heads<'a, T> {
     k: View<'a, T>,
     v: View<'a, T>,

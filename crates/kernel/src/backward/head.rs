@@ -8,6 +8,7 @@ use fearless_simd::{Simd, SimdBase, dispatch};
 
 use super::operands::Operands;
 use crate::Element;
+use crate::heads::ask;
 use crate::spare::{Buffer, Spare};
 use crate::tile::gradient::base2;
 use crate::tile::pack::{factor, pack, pack_keys};
@@ -120,10 +121,7 @@ impl Head {
         self.keys.resize(shape.kv_len * self.dim, 0.0);
         for first in (0..shape.kv_len).step_by(BACK_KV) {
             let block = first..shape.kv_len.min(first + BACK_KV);
-            for key in block.end..shape.kv_len.min(block.end + BACK_KV) {
-                soon(simd, k.place(batch, key, head), k.dim());
-                soon(simd, v.place(batch, key, head), v.dim());
-            }
+            ask(simd, (k, v), (batch, head..head + 1), block.end..shape.kv_len.min(block.end + BACK_KV));
             let fours = first / 4..block.end.div_ceil(4);
             let keys = &mut self.key_fours[fours.start * self.dim..fours.end * self.dim];
             pack_keys(simd, block.clone().map(|key| k.row(batch, key, head)), self.dim, keys);
